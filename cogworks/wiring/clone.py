@@ -13,7 +13,7 @@ from cogworks.errors import UsageError
 from cogworks.repair.instance import Instance
 from cogworks.settings.config import child_environment
 from cogworks.vocabulary import CommitOid
-from cogworks.wiring.step import COMMITTER
+from cogworks.wiring.committer import COMMITTER
 
 _REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,200}")
 

@@ -48,13 +48,13 @@ from cogworks.telling import During, in_silence
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from cogworks.wiring.clone import as_it_lies, clone_of, own_files
+from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.fix_looks import looks_at
 from cogworks.wiring.fix_targets import asked_once, with_failing
 from cogworks.wiring.looks import LOOKS_FILE
 from cogworks.wiring.model import gateway_of, open_provider, priced
 from cogworks.wiring.probes import Site, laboratory_of
 from cogworks.wiring.services import open_panel
-from cogworks.wiring.step import COMMITTER
 from cogworks.wiring.tools import open_redactor
 
 _TEST_LIMIT_S = 3_600.0

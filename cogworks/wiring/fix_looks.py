@@ -13,7 +13,7 @@ from cogworks.sight.looks.running import Trials
 from cogworks.sight.looks.showing import Room
 from cogworks.sight.seen import Seen
 from cogworks.wiring.clone import Copy
-from cogworks.wiring.step import COMMITTER
+from cogworks.wiring.committer import COMMITTER
 
 
 def looks_at(

@@ -1,10 +1,10 @@
 """Who answers what a model wants to see of one visit's working copy."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codegen.governed import ActionAudit
-from cogworks.engine.visit import SessionOrder
 from cogworks.llm.conversation import Looks
 from cogworks.nodes.contract import DomainService
 from cogworks.sight.index import Index
@@ -14,13 +14,17 @@ from cogworks.sight.looks.showing import Room
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import NodeId
 
+if TYPE_CHECKING:
+    # Whoever repairs a checkout makes no visit and need not load what one does.
+    from cogworks.engine.visit import SessionOrder
+
 RUNNING_NODES = frozenset({"code_generation"})
 """Whose questions may have tests run before they are answered."""
 LOOKS_FILE = "looks-1.ndjson"
 """The audit of a visit's looks, in its folder of the ledger."""
 
 
-def look_audit(order: SessionOrder, *, now: Callable[[], float]) -> ActionAudit:
+def look_audit(order: "SessionOrder", *, now: Callable[[], float]) -> ActionAudit:
     """The audit of one visit's looks."""
     visit = order.task.visit
     identity = Identity(

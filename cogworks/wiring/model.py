@@ -12,8 +12,8 @@ from functools import partial
 from importlib.resources import as_file
 from importlib.resources import files as package_files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cogworks.engine.visit import SessionOrder
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.leaving import on_terminal
 from cogworks.llm.budget import Budget, Price, PriceList
@@ -37,10 +37,14 @@ from cogworks.telling import During
 from cogworks.tools.records import redactor_of
 from cogworks.wiring.clouds import cloud_provider
 
+if TYPE_CHECKING:
+    # Whoever repairs a checkout makes no visit and need not load what one does.
+    from cogworks.engine.visit import SessionOrder
+
 _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
 
 
-def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
+def gateway_for(order: "SessionOrder", provider: Provider) -> Gateway:
     """Asks the model within what is left of the budget; what it was asked is kept where `[audit] prompts` wants it."""
     budget = Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens)
     audit, on_reply = order.config.audit, order.on_reply
@@ -59,7 +63,7 @@ def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
     )
 
 
-def _keeping(log: PromptLog, order: SessionOrder) -> Callable[[ReplyRecord], None]:
+def _keeping(log: PromptLog, order: "SessionOrder") -> Callable[[ReplyRecord], None]:
     """Keeps the words of each paid question beside its reply, under the request's own name: none is overwritten."""
 
     def keep(record: ReplyRecord) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from cogworks.canonical import digest, sha256
 from cogworks.codebase.failures import CodebaseError
@@ -20,10 +20,13 @@ from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.messages import Caller, Message
 from cogworks.domain_services.operations import Operation
 from cogworks.domain_services.panel import ServicePanel
-from cogworks.engine.visit import SessionOrder
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring.services import open_panel
+
+if TYPE_CHECKING:
+    # Whoever repairs a checkout makes no visit and need not load what one does.
+    from cogworks.engine.visit import SessionOrder
 
 PROBE = Caller(node="probe")
 _SHORTEST_S = 0.01
@@ -201,7 +204,7 @@ def laboratory_of(
 
 def sandbox_pool_in(
     copy: WorkingCopy,
-    order: SessionOrder,
+    order: "SessionOrder",
     environment: Environment,
     *,
     warn: Callable[[str], None],

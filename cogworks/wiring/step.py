@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogworks.canonical import sha256
-from cogworks.codebase.git import Identity
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
@@ -45,6 +44,7 @@ from cogworks.sight.index import Index
 from cogworks.sight.store import Store as SightStore
 from cogworks.telling import During, in_silence
 from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.looks import look_audit, looks_of
 from cogworks.wiring.model import gateway_for, open_provider, priced
 from cogworks.wiring.node_ports import SessionPorts, elapsed_s
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 OpensModel = Callable[..., AbstractContextManager[Provider]]
 """As `open_provider`."""
-COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
 
 
 class _Session:

@@ -27,8 +27,13 @@ def report(found: Sequence[Played]) -> str:
     """The sums, and one row for each program."""
     fixed, wrong = (sum(each.end == end for each in found) for end in ("fixed", "wrong"))
     untouched = sum(each.is_untouched for each in found)
-    rows = [f"| {each.name} | {each.kind} | {each.end} | {each.tried} | {each.ratio:.1f} |" for each in found]
+    rows = [
+        f"| {each.name} | {each.kind} | {each.end} | {each.tried} | {each.ratio:.1f} | {each.processor_ratio:.1f} | {_warned(each)} |"
+        for each in found
+    ]
     ratio = median(each.ratio for each in found)
+    processor = median(each.processor_ratio for each in found)
+    warned = sum(bool(each.warnings) for each in found)
     return "\n".join(
         (
             "| what | count |",
@@ -37,12 +42,18 @@ def report(found: Sequence[Played]) -> str:
             f"| wrong diffs kept | {wrong} |",
             f"| checkout untouched | {untouched} of {len(found)} |",
             f"| time, as a multiple of the loop by hand (median) | {ratio:.1f} |",
+            f"| the same in processor time (median) | {processor:.1f} |",
+            f"| true fixes that are kept with a warning | {warned} |",
             "",
-            "| program | kind | end | tried | time |",
-            "|---|---|---|---|---|",
+            "| program | kind | end | tried | time | processor time | warned |",
+            "|---|---|---|---|---|---|---|",
             *rows,
         )
     )
+
+
+def _warned(found: Played) -> str:
+    return str(len(found.warnings)) if found.warnings else "–"
 
 
 def is_met(found: Sequence[Played]) -> bool:

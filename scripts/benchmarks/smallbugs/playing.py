@@ -32,12 +32,28 @@ class Played(NamedTuple):
     is_untouched: bool
     took_s: float
     by_hand_s: float
+    processor_s: float
+    by_hand_processor_s: float
     said: str
     """The last line."""
+    warnings: tuple[str, ...] = ()
+    """Of the proof."""
 
     @property
     def ratio(self) -> float:
         return self.took_s / self.by_hand_s
+
+    @property
+    def processor_ratio(self) -> float:
+        """The same in processor time, which other work on the machine hardly changes."""
+        return self.processor_s / self.by_hand_processor_s
+
+
+class Spent(NamedTuple):
+    """What a block took: seconds, and seconds of processor of the processes that it waited for."""
+
+    wall_s: float
+    processor_s: float
 
 
 class Model:
@@ -105,13 +121,14 @@ def played(program: Program, diffs: Sequence[str]) -> Played:
     with TemporaryDirectory(prefix="cogworks-bench-") as name, _server(program, diffs) as url:
         folder = _laid_out(program, Path(name, "repository"))
         before = state_of(folder)
-        began_s = time.monotonic()
+        began = _now()
         done = _fix(folder, url, Path(name))
-        took_s = time.monotonic() - began_s
+        took = _since(began)
         told = json.loads(done.stdout)
+        warnings = _warnings(Path(name, "runs"))
         is_untouched = state_of(folder) == before
         final = _with_patch(folder, told.get("patch") or "")
-        by_hand_s = by_hand(program, diffs, Path(name, "hand"))
+        hand = by_hand(program, diffs, Path(name, "hand"))
     ends = {program.with_change(program.fix): "fixed", program.code: "nothing"}
     return Played(
         name=program.name,
@@ -119,21 +136,34 @@ def played(program: Program, diffs: Sequence[str]) -> Played:
         end=ends.get(final, "wrong"),
         tried=len(told.get("transactions", ())),
         is_untouched=is_untouched,
-        took_s=took_s,
-        by_hand_s=by_hand_s,
+        took_s=took.wall_s,
+        by_hand_s=hand.wall_s,
+        processor_s=took.processor_s,
+        by_hand_processor_s=hand.processor_s,
         said=str(told.get("message", "")),
+        warnings=warnings,
     )
 
 
-def by_hand(program: Program, diffs: Sequence[str], folder: Path) -> float:
-    """Seconds of the plain loop: the tests, then each diff and the tests again until they pass."""
+def by_hand(program: Program, diffs: Sequence[str], folder: Path) -> Spent:
+    """What the plain loop takes: the tests, then each diff and the tests again until they pass."""
     _laid_out(program, folder)
-    began_s = time.monotonic()
+    began = _now()
     for text in (program.bug, *diffs):
         (folder / FILE).write_text(program.with_change(text), encoding="utf-8")
         if _passes(folder):
             break
-    return time.monotonic() - began_s
+    return _since(began)
+
+
+def _now() -> Spent:
+    spent = os.times()
+    return Spent(time.monotonic(), spent.children_user + spent.children_system)
+
+
+def _since(began: Spent) -> Spent:
+    now = _now()
+    return Spent(now.wall_s - began.wall_s, now.processor_s - began.processor_s)
 
 
 def state_of(folder: Path) -> str:
@@ -178,6 +208,11 @@ def _fix(folder: Path, url: str, around: Path) -> subprocess.CompletedProcess[st
         check=False,
         timeout=LIMIT_S,
     )
+
+
+def _warnings(runs: Path) -> tuple[str, ...]:
+    proofs = [json.loads(place.read_text(encoding="utf-8")) for place in runs.glob("*/proof.json")]
+    return tuple(warning for proof in proofs for warning in proof.get("warnings", ()))
 
 
 def _with_patch(folder: Path, patch: str) -> str:
