@@ -46,9 +46,22 @@ def test_the_fix_stands_at_every_place_among_the_diffs() -> None:
 
 
 def test_the_report_says_what_was_kept_and_is_met_only_where_all_are_fixed() -> None:
-    good = Played("a", "text", "fixed", 1, is_untouched=True, took_s=6, by_hand_s=2, said="")
+    good = Played(
+        "a",
+        "text",
+        "fixed",
+        1,
+        is_untouched=True,
+        took_s=6,
+        by_hand_s=2,
+        processor_s=8,
+        by_hand_processor_s=2,
+        said="",
+    )
 
-    assert "| a | text | fixed | 1 | 3.0 |" in report([good])
+    assert "| a | text | fixed | 1 | 3.0 | 4.0 | – |" in report([good])
+    assert "| a | text | fixed | 1 | 3.0 | 4.0 | 2 |" in report([good._replace(warnings=("x", "y"))])
+    assert "| true fixes that are kept with a warning | 1 |" in report([good, good._replace(warnings=("x",))])
     assert "| wrong diffs kept | 1 |" in report([good, good._replace(end="wrong")])
     assert is_met([good])
     assert not is_met([good, good._replace(end="wrong")])
