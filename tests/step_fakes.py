@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -114,6 +115,8 @@ class Runner:
     """Called when the copies of an ended run are to be removed; it may fail."""
     looks_at_the_base: bool = False
     """Whether the base is looked at before the first model call, as outside of tests; the service has to be there."""
+    machine: str = "m1"
+    """The kind of that on which it runs."""
 
     def step(self, wanted: Wanted | None = None) -> StepReport:
         return take_step(self.ports(), ADDRESS, wanted or Wanted())
@@ -126,7 +129,11 @@ class Runner:
                 session=self._session,
                 monotonic=lambda: self.clock_s,
                 say=self.said.append,
-                **({"check_base": check_base} if self.looks_at_the_base else {}),
+                **(
+                    {"check_base": partial(check_base, machine=self.machine)}
+                    if self.looks_at_the_base
+                    else {}
+                ),
             ),
             tracker=self,
             ledger=lambda _: self,

@@ -19,7 +19,14 @@ from cogworks.engine.base_findings import (
     verdict,
     with_report,
 )
-from cogworks.engine.base_memory import is_alike, is_due, known_base, matters, with_problem
+from cogworks.engine.base_memory import (
+    is_alike,
+    is_due,
+    known_base,
+    matters,
+    still_holds,
+    with_problem,
+)
 from cogworks.engine.base_suite import SO_FAR_FILE, STEP_SHARE_S, SuiteSoFar, run_base_suite
 from cogworks.engine.record import Claimed
 from cogworks.engine.workability import runs_tests
@@ -48,8 +55,13 @@ MOST_RERUN = 50
 """More failing tests than these are not run again to see which of them are flaky."""
 
 
-def check_base(claimed: Claimed, ports: NodePorts, *, during: During = in_silence) -> Failed | None:
+def check_base(
+    claimed: Claimed, ports: NodePorts, *, during: During = in_silence, machine: str = ""
+) -> Failed | None:
     """Make the environment of the base and run its suite, where that is due; the ledger keeps what came of it.
+
+    Args:
+        machine: the kind of this machine: as long as it is the same, what the ledger keeps needs no service to be believed.
 
     Returns:
         Why nothing may be paid for on this base; None: work may begin.
@@ -62,16 +74,17 @@ def check_base(claimed: Claimed, ports: NodePorts, *, during: During = in_silenc
     state, oid = claimed.visit_lease.state, claimed.snapshot.repository.head_oid
     if not is_due(state, claimed.move.instance, claimed.pipeline, claimed.pipelines, oid=oid):
         return None
-    return _BaseCheck(claimed, ports, during).outcome()
+    return _BaseCheck(claimed, ports, during, machine).outcome()
 
 
 class _BaseCheck:
     """One look at the base, under the lease of a visit."""
 
-    def __init__(self, claimed: Claimed, ports: NodePorts, during: During) -> None:
+    def __init__(self, claimed: Claimed, ports: NodePorts, during: During, machine: str) -> None:
         self._claimed = claimed
         self._ports = ports
         self._during = during
+        self._machine = machine
         self._workspace: Workspace = ports.workspace()
         self._wanted = claimed.task.conventions.baseline
         self._is_reused = False
@@ -90,6 +103,15 @@ class _BaseCheck:
         return self._kept(found, failed)
 
     def _looked_at(self, found: BaseFindings) -> tuple[BaseFindings, Failed | None]:
+        self._is_reused = still_holds(
+            self._claimed.visit_lease.state.base,
+            wanted=self._wanted,
+            machine=self._machine,
+            changed_since=lambda known: self._changed_since(known, found.oid),
+            specs=self._claimed.task.conventions.specs,
+        )
+        if self._is_reused:
+            return found, None
         place = f"{found.branch} at {found.oid[:12]}"
         self._ports.say(f"{WHO}: making the environment of {place}")
         environment, failed = self._environment()
@@ -112,11 +134,14 @@ class _BaseCheck:
         known = self._claimed.visit_lease.state.base
         if known is None or not is_alike(known, found):
             return False
-        changed = () if known.oid == found.oid else self._workspace.changed_since(known.oid)
+        changed = self._changed_since(known.oid, found.oid)
         specs = self._claimed.task.conventions.specs
         return changed is not None and not matters(
             changed, specs=specs, tests_documents=known.tests_documents
         )
+
+    def _changed_since(self, known: CommitOid, here: CommitOid) -> Sequence[str] | None:
+        return () if known == here else self._workspace.changed_since(known)
 
     def _environment(self) -> tuple[BaseEnvironment | None, Failed | None]:
         """What the services that make environments tell; None where none does."""
@@ -154,7 +179,7 @@ class _BaseCheck:
         known = visit_lease.state.base
         if self._is_reused and known is not None:
             self._ports.say(f"{WHO}: as it was found before: {known.line}")
-            visit_lease.learn(lambda state: _moved(state, found.oid))
+            visit_lease.learn(lambda state: _moved(state, found.oid, self._machine))
             return None
         found = found.model_copy(update={"problem": failed.reason if failed else ""})
         self._ports.keep(BASELINE_FILE, canonical(found.model_dump(mode="json")))
@@ -162,17 +187,17 @@ class _BaseCheck:
             visit_lease.learn(lambda state: with_problem(state, failed.reason))
             return failed
         folder = visit_lease.state.folder(self._claimed.move.index, self._claimed.move.instance)
-        passed = known_base(found, f"{folder}/{BASELINE_FILE}")
+        passed = known_base(found, f"{folder}/{BASELINE_FILE}", machine=self._machine)
         visit_lease.learn(lambda state: state.model_copy(update={"base": passed}))
         self._ports.say(f"{WHO}: {found.line}")
         return None
 
 
-def _moved(state: RunState, oid: CommitOid) -> RunState:
-    """The state whose base is known to be as good at a later commit."""
-    if state.base is None or state.base.oid == oid:
+def _moved(state: RunState, oid: CommitOid, machine: str) -> RunState:
+    """The state whose base is known to be as good at a later commit, or on another machine."""
+    if state.base is None or (state.base.oid, state.base.machine) == (oid, machine):
         return state
-    return state.model_copy(update={"base": state.base.model_copy(update={"oid": oid})})
+    return state.model_copy(update={"base": state.base.model_copy(update={"oid": oid, "machine": machine})})
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Whether the base of an item has to be looked at again, and what is remembered of a look: rules only."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from cogworks.engine.base_findings import DOCUMENT_ENDINGS, BaseFindings
 from cogworks.engine.workability import asks_services, needs_services
@@ -36,6 +36,32 @@ def is_due(
     return not paid or state.base.oid != oid or bool(state.base.problem)
 
 
+def still_holds(
+    known: KnownBase | None,
+    *,
+    wanted: str,
+    machine: str,
+    changed_since: Callable[[CommitOid], Sequence[str] | None],
+    specs: str,
+) -> bool:
+    """Whether what the ledger keeps of a base is true of another, so that no service has to be asked about that one.
+
+    What tests run with follows from files of the base, which are among those that matter, and from the machine.
+
+    Args:
+        wanted: `[tests] baseline`.
+        machine: the kind of this machine; empty: nobody knows.
+        changed_since: in which files the base differs from another; None: nobody knows.
+        specs: the folder in which specifications are written.
+    """
+    if known is None or known.problem or not known.environment_key or not machine:
+        return False
+    if (known.machine, known.wanted) != (machine, wanted):
+        return False
+    changed = changed_since(known.oid)
+    return changed is not None and not matters(changed, specs=specs, tests_documents=known.tests_documents)
+
+
 def is_alike(known: KnownBase | None, found: BaseFindings) -> bool:
     """Whether a base passed before that differs at most in its files."""
     key = found.environment.key if found.environment else ""
@@ -59,16 +85,18 @@ def matters(paths: Iterable[str], *, specs: str, tests_documents: bool) -> bool:
     )
 
 
-def known_base(found: BaseFindings, path: str) -> KnownBase:
+def known_base(found: BaseFindings, path: str, *, machine: str) -> KnownBase:
     """What a run remembers of a base on which work may begin.
 
     Args:
         path: the file of the ledger that holds the findings.
+        machine: the kind of that on which its tests ran.
     """
     key = found.environment.key if found.environment else ""
     return KnownBase(
         oid=found.oid,
         environment_key=key,
+        machine=machine,
         wanted=found.wanted,
         line=found.line,
         path=path,

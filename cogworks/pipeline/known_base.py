@@ -13,6 +13,8 @@ class KnownBase(Value):
     """The commit of the default branch."""
     environment_key: str = ""
     """Of what the tests ran with; empty: the services do not tell."""
+    machine: str = ""
+    """On what kind of machine they ran; empty: it was not noted."""
     wanted: str = "require"
     """`[tests] baseline` as it was then."""
     line: str

@@ -36,6 +36,7 @@ from cogworks.github.reading import SnapshotReader
 from cogworks.github.writer import Writer
 from cogworks.llm.conversation import Looks
 from cogworks.llm.provider import Provider
+from cogworks.machine_kind import machine_kind
 from cogworks.nodes.contract import DomainService, NodePorts
 from cogworks.nodes.registry import NODES
 from cogworks.repair.probe.investigating import SandboxPool
@@ -189,7 +190,7 @@ def open_ports(
                 ),
                 monotonic=elapsed_s,
                 say=say,
-                check_base=partial(check_base, during=during),
+                check_base=partial(check_base, during=during, machine=machine_kind()),
             ),
             tracker=tracker,
             ledger=lambda snapshot: LedgerStore(

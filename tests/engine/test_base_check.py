@@ -489,7 +489,7 @@ def test_a_runner_that_takes_over_repeats_or_reuses_it_and_posts_nothing_twice(
     assert world.twice() == []
 
 
-def test_a_base_that_a_runner_recorded_before_it_stopped_is_prepared_but_not_run_again() -> None:
+def test_about_a_base_that_a_runner_recorded_before_it_stopped_no_service_is_asked() -> None:
     world, asked = World(SERVED), service()
     stopped = runner(world, asked, nodes={NodeId("spec"): raising(TryAgainLater("no model"))})
     with pytest.raises(TryAgainLater):
@@ -499,9 +499,25 @@ def test_a_base_that_a_runner_recorded_before_it_stopped_is_prepared_but_not_run
     heir = runner(world, asked)
     heir.step()
 
-    assert asked.called == ["prepare", "prepare"]
+    assert asked.called == ["prepare"]
     assert suites(asked) == [()]
     assert any(said.startswith("baseline: as it was found before: 745") for said in heir.said)
+
+
+@pytest.mark.parametrize(("machine", "asked_again"), [("m2", 1), ("", 2)], ids=["another", "unknown"])
+def test_on_another_machine_the_environment_is_asked_for_and_the_suite_is_not_run_where_that_is_the_same(
+    machine: str, asked_again: int
+) -> None:
+    world, asked = World(SERVED), service()
+    failing_model = {NodeId("spec"): raising(TryAgainLater("no model"))}
+    with pytest.raises(TryAgainLater):
+        runner(world, asked, nodes=failing_model).step()
+    with pytest.raises(TryAgainLater):
+        runner(world, asked, nodes=failing_model, machine=machine).step()
+    runner(world, asked, machine=machine).step()
+
+    assert asked.called == ["prepare"] * (1 + asked_again)
+    assert suites(asked) == [()]
 
 
 @pytest.mark.parametrize("changed", ["base", "environment", "configuration", "unknown"])
@@ -514,10 +530,11 @@ def test_another_base_or_environment_is_looked_at_anew(changed: str) -> None:
         world.head = CommitOid("b" * 40)
     if changed == "environment":
         asked.known["prepare"] = PREPARED.model_copy(update={"key": "k2"})
+    machine = "m2" if changed == "environment" else "m1"
     if changed == "configuration":
         world.config = f'{CONFIG}[tests]\nbaseline = "allow-failing"\n'
 
-    runner(world, asked).step()
+    runner(world, asked, machine=machine).step()
 
     assert suites(asked) == [(), ()]
 
