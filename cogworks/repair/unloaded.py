@@ -101,6 +101,14 @@ def _last_line(text: str) -> str:
 
 _MISSING = re.compile(r"(?<![\w.+-])([\w.+-]{1,100}): cannot open shared object file")
 _MOST_NAMED = 5
+_AGAINST_THE_RULE = {
+    "libglib-2.0": "libglib2.0-0",
+    "libgobject-2.0": "libglib2.0-0",
+    "libgio-2.0": "libglib2.0-0",
+    "libxml2": "libxml2",
+    "libxslt": "libxslt1.1",
+}
+"""Library without its version -> the package that brings it."""
 
 
 def library_remedies(errors: Iterable[str]) -> tuple[str, ...]:
@@ -113,8 +121,20 @@ def library_remedies(errors: Iterable[str]) -> tuple[str, ...]:
     if not names:
         return ()
     listed = ", ".join(f"`{name}`" for name in names)
+    packages = " ".join(dict.fromkeys(map(debian_package, names)))
     told = (
         f"{listed} belongs to the system, not to the project: install the package that brings it on the machine that runs "
-        f"cogworks (Debian, Ubuntu: `apt-file search {names[0]}` names it), in a workflow in a step before it."
+        f"cogworks, in a workflow in a step before it. Debian, Ubuntu: `apt-get install {packages}` by the rule for names of "
+        f"libraries; where there is none of that name, `apt-get install apt-file && apt-file update && apt-file search {names[0]}` "
+        f"finds it. Fedora: `dnf provides '*/{names[0]}'`."
     )
     return (told,)
+
+
+def debian_package(library: str) -> str:
+    """What the package of a shared library is called by Debian's rule for their names, or against it where that is known."""
+    name, _, version = library.partition(".so")
+    plain, number = name.lower().replace("_", "-"), version.removeprefix(".")
+    if name in _AGAINST_THE_RULE:
+        return _AGAINST_THE_RULE[name]
+    return f"{plain}-{number}" if number and plain[-1:].isdigit() else f"{plain}{number}"

@@ -1,6 +1,11 @@
 """Bases on which no change could be judged, on a real hub: each ends before any model call, with the remedy."""
 
 import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,11 +15,13 @@ import pytest
 
 from cogworks.demo.facts import sample_files
 from cogworks.demo.person import TRIGGER
+from cogworks.repair.unloaded import debian_package
 from tests.end_to_end.scene import Ended, Scene, open_scene
 from tests.end_to_end.test_baseline import comment_of
 from tests.end_to_end.test_example_pipelines import classified
+from tests.limits import ENDS_WITHIN_S, LONG_RUN_ENDS_WITHIN_S
 from tests.model_server import ModelServer, replied
-from tests.services.package_server import repacked, serving, with_pytest
+from tests.services.package_server import repacked, serving, wheel, with_pytest
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,6 +33,7 @@ PROJECT = '[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["src"
 """A plain folder: nothing of it is built."""
 INIT = "src/hourglass/__init__.py"
 UNITS = "tests/test_units.py"
+LIBRARY = "libhourglass.so.1"
 _TESTS = tuple(path for path in sample_files() if path.startswith("tests/"))
 
 
@@ -38,7 +46,13 @@ class Broken(NamedTuple):
     config: str = ""
     mended_config: str = ""
     packages: tuple[str, ...] = ()
-    """Which an index of this test has to have; none: nothing is installed."""
+    """Which an index of this test has to have."""
+    wheels: tuple[str, ...] = ()
+    """Modules that packages of their own bring, on the same index; with neither of both nothing is installed."""
+    follows: str = ""
+    """A key of `[environment]` whose line in the message is written into the configuration as it is told there."""
+    library: str = ""
+    """What the machine gets that mends it."""
 
 
 def before(path: str, line: str) -> str:
@@ -62,21 +76,24 @@ BASES = {
         said=(
             f"`{UNITS}` cannot be loaded: `ModuleNotFoundError: No module named 'named_nowhere'` (at `{UNITS}:1`)",
             "the package that brings `named_nowhere`",
+            '`packages = ["named-nowhere"]`',
         ),
-        mended={UNITS: sample_files()[UNITS]},
+        mended={},
+        follows="packages",
+        wheels=("named_nowhere",),
     ),
     "missing_system_library": Broken(
         files={
-            UNITS: before(
-                UNITS,
-                'raise ImportError("libfoo.so.1: cannot open shared object file: No such file or directory")',
-            )
+            UNITS: before(UNITS, f'import ctypes\n\nctypes.CDLL("{LIBRARY}")'),
         },
         said=(
-            f"`{UNITS}` cannot be loaded: `ImportError: libfoo.so.1: cannot open shared object file",
-            "`apt-file search libfoo.so.1`",
+            f"`{UNITS}` cannot be loaded: `OSError: {LIBRARY}: cannot open shared object file",
+            "on the machine that runs cogworks",
+            f"`apt-get install {debian_package(LIBRARY)}`",
+            f"apt-file search {LIBRARY}`",
         ),
-        mended={UNITS: sample_files()[UNITS]},
+        mended={},
+        library=LIBRARY,
     ),
     "import_error": Broken(
         files={UNITS: before(UNITS, "from hourglass import not_there")},
@@ -159,25 +176,60 @@ def write(scene: Scene, files: Mapping[str, str | None]) -> None:
 @contextmanager
 def index_of(broken: Broken, folder: Path) -> Iterator[dict[str, str]]:
     """Variables that say where the packages are which making the environment takes."""
-    if not broken.packages:
+    if not (broken.packages or broken.wheels):
         yield {}
         return
     folder.mkdir()
     with_pytest(folder)
     for name in broken.packages:
         repacked(folder, name)
+    for name in broken.wheels:
+        wheel(folder, name, "1.0", {f"{name}.py": ""})
     with serving(folder) as index:
         yield {"PIP_INDEX_URL": index.address}
 
 
-def step(scene: Scene, server: ModelServer, **environment: str) -> Ended:
-    return scene.cogworks(
-        "process",
-        COGWORKS_LLM_PROVIDER="anthropic",
-        COGWORKS_LLM_API_KEY="a-key-of-these-tests",
-        COGWORKS_LLM_BASE_URL=server.url,
+def step(scene: Scene, server: ModelServer, library: Path | None = None, **environment: str) -> Ended:
+    """A step on this machine, or on one that has a library besides."""
+    told = {
+        "COGWORKS_LLM_PROVIDER": "anthropic",
+        "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
+        "COGWORKS_LLM_BASE_URL": server.url,
         **environment,
+    }
+    if library is None:
+        return scene.cogworks("process", **told)
+    command = [*_having(library), sys.executable, "-m", "cogworks", "process", scene.issue_url]
+    done = subprocess.run(
+        command,
+        env=scene.environment(**told),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def _having(library: Path) -> list[str]:
+    """Begins a command that finds the files of a folder among the system's libraries, and changes nothing for any other."""
+    laid = f"mount -t overlay none -o lowerdir={shlex.quote(str(library))}:/usr/lib /usr/lib"
+    return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", f'{laid} && exec "$@"', "sh"]
+
+
+def _installed(name: str, folder: Path) -> Path:
+    """A folder with a library of that name, which is another one of this machine."""
+    folder.mkdir()
+    loaded = [
+        line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "libm." in line
+    ]
+    shutil.copy(loaded[0], folder / name)
+    probe = subprocess.run(
+        [*_having(folder), "true"], capture_output=True, text=True, check=False, timeout=ENDS_WITHIN_S
+    )
+    if probe.returncode:
+        pytest.skip(f"no folder can be laid over another here: {probe.stderr.strip()}")
+    return folder
 
 
 @pytest.mark.parametrize("name", BASES)
@@ -204,11 +256,16 @@ def test_a_broken_base_ends_the_item_before_any_model_call_with_its_remedy(tmp_p
         kept = json.loads(scene.git("show", "cogworks/ledger/1:visits/0001-intake/baseline.json"))
         assert kept["problem"] == visit["summary"]
 
-        write(scene, {**broken.mended, CONFIG: f"{usual}\n{broken.mended_config}"})
+        config = broken.mended_config
+        if broken.follows:
+            (line,) = set(re.findall(rf"`({broken.follows} = [^`]+)`", visit["summary"]))
+            config = f"[environment]\n{line}\n"
+        library = _installed(broken.library, tmp_path / "library") if broken.library else None
+        write(scene, {**broken.mended, CONFIG: f"{usual}\n{config}"})
         scene.repository.get_issue(1).remove_from_labels(TRIGGER)
         scene.person.set_trigger()
         server.answers(replied(json.dumps(classified())))
-        mended = step(scene, server, **environment)
+        mended = step(scene, server, library, **environment)
 
         assert mended.code == 0, mended.err
         assert len(server.seen) == 1

@@ -1,14 +1,13 @@
 """What a maintainer can do about tests that cannot be loaded."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from cogworks.services.python.distributions import Catalogue
-from cogworks.services.python.recipe.pytest_settings import Settings, plugins_used
+from cogworks.services.python.plugin_needs import asked_of_plugins
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<name>[\w.]+)'")
-_UNKNOWN_OPTIONS = re.compile(r"unrecognized arguments: (?P<words>[^\n]{1,1000})")
 _MOST_NOTES = 5
 
 
@@ -16,6 +15,7 @@ def remedies(
     errors: Iterable[str],
     *,
     is_own: Callable[[str], bool],
+    at_setup: Iterable[str] = (),
     left_out: Sequence[str] = (),
     packages: Sequence[str] = (),
 ) -> tuple[str, ...]:
@@ -24,6 +24,7 @@ def remedies(
     Args:
         errors: the collection errors of a run.
         is_own: whether a top-level module is one of the repository.
+        at_setup: what was said of tests that could be loaded and not begun.
         left_out: what was not obeyed.
         packages: those that `[environment] packages` has already.
     """
@@ -31,11 +32,13 @@ def remedies(
     missing = {found[-1] for error in errors if (found := _MISSING.findall(error))}
     own = sorted(name for name in missing if is_own(name.split(".")[0]))
     foreign = sorted(name for name in missing if name not in own)
+    plugins, others = asked_of_plugins((*errors, *at_setup))
+    line = _line(foreign, plugins, packages)
     told = []
     if foreign:
         told.append(
             f"Name the package that brings {_listed(foreign)} in `.cogworks/config.toml` of the default branch: under `[environment]`: "
-            f"`{_line(foreign, packages)}`. Or declare it where the project does, as a dependency, an extra or a group for its tests."
+            f"`{line}`. Or declare it where the project does, as a dependency, an extra or a group for its tests."
         )
         told += [f"This was not installed: {note}." for note in left_out[:_MOST_NOTES]]
     if own:
@@ -43,22 +46,11 @@ def remedies(
             f"{_listed(own)} belongs to this repository and is not in it: where building the project generates it, "
             "declare in pyproject.toml how it is built (`[build-system]`); else commit it to the base branch."
         )
-    return (*told, *dict.fromkeys(_plugins(errors)))
-
-
-def _plugins(errors: Iterable[str]) -> Iterator[str]:
-    """Of the plugins whose options pytest does not know."""
-    words = [
-        word
-        for error in errors
-        for found in _UNKNOWN_OPTIONS.finditer(error)
-        for word in found["words"].split()
+    told += [
+        f"{what} belongs to {name}, which is not installed. Under `[environment]` in `.cogworks/config.toml`: `{line}`; or take it out."
+        for what, name in plugins.items()
     ]
-    for used in plugins_used(Settings(), tuple(words)):
-        yield (
-            f"An option of pytest belongs to {used.distribution}, which is not installed. Under `[environment]`: "
-            f'`packages = ["{used.distribution}"]`; or take the option out of the configuration of pytest.'
-        )
+    return (*told, *others)
 
 
 def is_module_of(folder: Path, name: str) -> bool:
@@ -66,14 +58,14 @@ def is_module_of(folder: Path, name: str) -> bool:
     return any((root / name).is_dir() or (root / f"{name}.py").is_file() for root in (folder, folder / "src"))
 
 
-def _line(modules: Sequence[str], packages: Sequence[str]) -> str:
-    """The line of configuration that adds what usually brings them to what is configured."""
+def _line(modules: Sequence[str], plugins: Mapping[str, str], packages: Sequence[str]) -> str:
+    """The line of configuration that adds to what is configured what usually brings the modules, and the plugins."""
     catalogue = Catalogue({})
     names = [
         min(catalogue.bringing(top) or {top.replace("_", "-")})
         for top in (each.split(".")[0] for each in modules)
     ]
-    listed = ", ".join(f'"{name}"' for name in dict.fromkeys((*packages, *names)))
+    listed = ", ".join(f'"{name}"' for name in dict.fromkeys((*packages, *names, *plugins.values())))
     return f"packages = [{listed}]"
 
 

@@ -51,13 +51,15 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     report = _run(request, folder, run, machine)
     if report.timed_out and params.parts != "never" and not run.parts:
         report = report.model_copy(update={"remedies": (undivided(shlex.join(run.command)),)})
-    if report.collection_errors:
-        report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
+    at_setup = [case.message for case in report.cases if case.outcome == "error"]
+    if report.collection_errors or at_setup:
+        told = _remedies(report, at_setup, request, folder, run)
+        report = report.model_copy(update={"remedies": (*report.remedies, *told)})
     if told_needs := needs(report):
         report = report.model_copy(update={"remedies": (*report.remedies, *told_needs)})
-    told = test_diagnostics(report) + left_out(run.interpreter)
+    diagnostics = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
-    return found(request, told, result, counts=counts, tools=report.versions)
+    return found(request, diagnostics, result, counts=counts, tools=report.versions)
 
 
 def can_be_parted(run: Wanted) -> bool:
@@ -65,9 +67,12 @@ def can_be_parted(run: Wanted) -> bool:
     return run.seed is None and not run.groups and not is_foreign(run.command)
 
 
-def _remedies(report: TestReport, request: Request, folder: Path, run: Wanted) -> tuple[str, ...]:
+def _remedies(
+    report: TestReport, at_setup: Sequence[str], request: Request, folder: Path, run: Wanted
+) -> tuple[str, ...]:
     return remedies(
         report.collection_errors,
+        at_setup=at_setup,
         is_own=lambda name: is_module_of(folder, name),
         left_out=run.interpreter.notes,
         packages=request.repository.settings.packages if request.repository else (),

@@ -101,20 +101,36 @@ def pytest_settings(files: Mapping[str, str]) -> Settings:
 def plugins_used(settings: Settings, words: tuple[str, ...]) -> Iterator[Used]:
     """By the options that are always given, those of the command, and the keys of the configuration."""
     for word in settings.addopts:
-        if (name := _of_option(word)) is not None:
+        if (name := plugin_of_option(word)) is not None:
             yield Used(name, settings.place, f"`addopts` has `{word[:40]}`")
     for word in words:
-        if (name := _of_option(word)) is not None:
+        if (name := plugin_of_option(word)) is not None:
             yield Used(name, "", f"the command of the tests has `{word[:40]}`")
     for key in settings.options:
-        if name := _KEYS.get(key.lower(), ""):
+        if name := plugin_of_key(key):
             yield Used(name, settings.place, f"`{key}` is set")
     required = settings.options.get("required_plugins", "")
     for line in one_or_more(required.split() if isinstance(required, str) else required):
         yield Used(line, settings.place, "`required_plugins` names it")
 
 
-def _of_option(word: str) -> str | None:
+def plugin_of_key(key: str) -> str:
+    """Which distribution reads a key of pytest's configuration; empty: nobody knows."""
+    return _KEYS.get(key.lower(), "")
+
+
+def plugin_of_mark(name: str) -> str:
+    """Which distribution gives a mark its meaning; empty: nobody knows."""
+    return _MARKS.get(name, "")
+
+
+def plugin_of_fixture(name: str) -> str:
+    """Which distribution offers a fixture; empty: nobody knows."""
+    return _FIXTURES.get(name, "")
+
+
+def plugin_of_option(word: str) -> str | None:
+    """Which distribution brings an option of pytest; None: nobody knows."""
     name = word.split("=", 1)[0]
     if re.fullmatch(r"-n\d+|-nauto|-nlogical", name):
         return "pytest-xdist"
