@@ -72,9 +72,12 @@ def test_a_filter_of_warnings_that_a_script_of_tests_sets_holds_as_it_does_in_th
     tmp_path: Path,
 ) -> None:
     text = (
-        "import unittest\nimport warnings\n\nwarnings.filterwarnings('error', category=DeprecationWarning)\n\n\n"
+        "import unittest\nimport warnings\n\n"
+        "with warnings.catch_warnings(record=True) as shown:\n    warnings.warn('mine', DeprecationWarning)\n\n"
+        "warnings.filterwarnings('error', category=DeprecationWarning)\n\n\n"
         "class Old(unittest.TestCase):\n    def test_old(self):\n"
-        "        self.assertRaises(DeprecationWarning, warnings.warn, 'old', DeprecationWarning)\n\n\n"
+        "        self.assertRaises(DeprecationWarning, warnings.warn, 'old', DeprecationWarning)\n"
+        "        self.assertEqual(len(shown), 1)\n\n\n"
         "if __name__ == '__main__':\n    unittest.TextTestRunner().run(unittest.makeSuite(Old))\n"
     )
     tox = "[testenv]\ncommands = python tests.py\n"

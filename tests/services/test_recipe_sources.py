@@ -507,7 +507,7 @@ def test_what_is_configured_and_not_there_is_named() -> None:
 CASE = "import unittest\n\n\nclass Shop(unittest.TestCase):\n    def test_it(self):\n        pass\n\n\n"
 PROGRAM = f"{CASE}if __name__ == '__main__':\n    unittest.main()\n"
 SCRIPT = f"{CASE}if __name__ == '__main__':\n    unittest.TextTestRunner().run(unittest.makeSuite(Shop))\n"
-WITH_FILTERS = ("-W", "default::DeprecationWarning:__main__")
+WITH_FILTERS = ("-W", "default::DeprecationWarning:tests")
 
 
 @pytest.mark.parametrize(

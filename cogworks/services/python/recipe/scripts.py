@@ -13,9 +13,9 @@ _CASE = re.compile(r"^class \w+\([^)]{0,500}TestCase\b", re.MULTILINE)
 _RUNS = re.compile(r"\bunittest\.main\(|\bTextTestRunner\(")
 _MAIN = re.compile(r"\bunittest\.main\(")
 _UNITTEST = ("python", "-m", "unittest")
-_AS_PYTHON_DOES = ("-W", "default::DeprecationWarning:__main__")
-"""A filter that Python has anyway. With one on the command line unittest leaves those alone that a test file sets,
-as a program does that starts the tests by a runner of its own."""
+_AS_PYTHON_DOES = "default::DeprecationWarning:"
+"""Of the program that it runs Python shows these warnings; here that is a module. With a filter on the command line unittest
+leaves those alone that a test file sets, as a program does that starts the tests by a runner of its own."""
 
 
 def script_of(words: Sequence[str]) -> str:
@@ -53,8 +53,9 @@ def found_by_unittest_alone(files: Mapping[str, str], paths: Iterable[str]) -> A
 
 
 def _command(path: str, text: str) -> tuple[str, ...]:
-    options = () if _MAIN.search(text) or not _RUNS.search(text) else _AS_PYTHON_DOES
     folder, name = posixpath.split(path)
+    has_own_runner = not _MAIN.search(text) and _RUNS.search(text) is not None
+    options = ("-W", f"{_AS_PYTHON_DOES}{name.removesuffix('.py')}") if has_own_runner else ()
     # A program imports what lies beside it.
     place = ("discover", "-s", folder, "-p", name) if folder else (name,)
     return (*_UNITTEST[:1], *options, *_UNITTEST[1:], *place)
