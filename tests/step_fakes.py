@@ -179,6 +179,9 @@ class Runner:
         known = replace(
             known_from(snapshot, context), issues=tuple(self.world.issues), written=self.world.written
         )
+        # Like the real one, it looks at the comments below a pull request before it posts there.
+        below = {number: tuple(self.world.comments) for number, _ in self.world.elsewhere}
+        known = replace(known, comments={**known.comments, **below})
         learned = [adopted(effect, known) or self._do(effect) for effect in effects]
         return Published(
             commits=tuple(fact for fact in learned if isinstance(fact, PublishedCommit)),

@@ -153,6 +153,8 @@ class World:
     head: CommitOid = field(default_factory=lambda: CommitOid("a" * 40))
     """Of the default branch."""
 
+    elsewhere: list[tuple[IssueNumber, str]] = field(default_factory=list)
+    """What was posted below pull requests and sub-issues, which `comments` has as well."""
     review_texts: dict[str, ReviewText] = field(default_factory=dict)
     """Node id of a review -> what is written in it."""
     written: dict[CommitOid, WrittenCommit] = field(default_factory=dict)
@@ -467,6 +469,8 @@ class World:
 
     def _posted(self, effect: PostComment) -> PublishedComment:
         number = self.number()
+        if effect.number != ISSUE:
+            self.elsewhere.append((effect.number, effect.body))
         self.comments.append(
             Comment(
                 node_id=f"C_{number}",

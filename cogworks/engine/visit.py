@@ -24,6 +24,7 @@ from cogworks.engine.time_limits import Deadline, outcome_within
 from cogworks.engine.trust import needs_walls
 from cogworks.errors import ApprovalNeeded, BudgetReached
 from cogworks.forge.effects import Effect, PostComment, PushBranch
+from cogworks.forge.objections import answer_to_review
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
@@ -357,7 +358,10 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
 
 
 def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[Effect, ...]:
-    wanted = outcome.effects if isinstance(outcome, Succeeded) else ()
+    wanted: tuple[Effect, ...] = ()
+    if isinstance(outcome, Succeeded):
+        answer = answer_to_review(claimed.task.asked_changes, record.summary, record.visit_key)
+        wanted = (*outcome.effects, *answer)
     if claimed.visit_lease.state.status_comment is not None:
         return wanted
     return (*wanted, _first_status(claimed, outcome, record))

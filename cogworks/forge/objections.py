@@ -1,17 +1,24 @@
 """Reviews of the run's pull requests that ask for changes: inputs of the run like commands."""
 
+from collections.abc import Sequence
+
+from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import PullRequest, Review, ReviewText
 from cogworks.forge.inbox import objection
 from cogworks.forge.snapshot import Snapshot
+from cogworks.leaving import in_markdown
 from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import AskedChange
 from cogworks.settings.config import Config
-from cogworks.vocabulary import IssueNumber
+from cogworks.vocabulary import IssueNumber, VisitKey
 
 MAX_REMARKS = 60
 MAX_CHARS = 3_000
 """Of one remark, and of the words above the remarks."""
+MAX_QUOTED = 200
+"""Characters of each remark in the answer."""
+ANSWER_TOPIC = "review-answer"
 _CUT = " … (the rest is in the review)"
 _NO_WORDS = "The review says nothing about what to change; the pull request does not do what was asked for."
 
@@ -49,7 +56,9 @@ def with_objections(heard: Heard, snapshot: Snapshot, state: RunState | None, co
             verb="revise",
             by=review.author.login if review.author else "a reviewer",
             pull_request=pull.number,
-            changes=asked_changes(review, snapshot.review_texts.get(review.node_id, ReviewText(body=""))),
+            changes=asked_changes(
+                pull.number, review, snapshot.review_texts.get(review.node_id, ReviewText(body=""))
+            ),
             comment_id=review.database_id,
             subject_id=review.node_id,
         )
@@ -65,15 +74,47 @@ def with_objections(heard: Heard, snapshot: Snapshot, state: RunState | None, co
     )
 
 
-def asked_changes(review: Review, text: ReviewText) -> tuple[AskedChange, ...]:
+def asked_changes(number: IssueNumber, review: Review, text: ReviewText) -> tuple[AskedChange, ...]:
     """A review as changes that somebody asked for: its own words, then each remark at its place."""
-    by = review.author.login if review.author else "a reviewer"
-    found = [AskedChange(by=by, text=_cut(text.body))] if text.body.strip() else []
+    nothing = AskedChange(
+        by=review.author.login if review.author else "a reviewer", text=_NO_WORDS, pull_request=number
+    )
+    found = [nothing.model_copy(update={"text": _cut(text.body)})] if text.body.strip() else []
     found += [
-        AskedChange(by=by, file=remark.path, line=remark.line, text=_cut(remark.body))
+        nothing.model_copy(update={"file": remark.path, "line": remark.line, "text": _cut(remark.body)})
         for remark in text.remarks[:MAX_REMARKS]
     ]
-    return tuple(found) or (AskedChange(by=by, text=_NO_WORDS),)
+    return tuple(found) or (nothing,)
+
+
+def answer_to_review(
+    changes: Sequence[AskedChange], summary: str, visit_key: VisitKey
+) -> tuple[PostComment, ...]:
+    """The comment below a pull request that says what became of a review of it; none where no review asked for anything.
+
+    Args:
+        summary: of the visit that worked on it.
+    """
+    asked = [change for change in changes if change.pull_request is not None]
+    if not asked:
+        return ()
+    names = " ".join(f"@{name}" for name in dict.fromkeys(change.by for change in asked))
+    listed = "\n".join(
+        f"- {f'`{change.place}`: ' if change.place else ''}{in_markdown(_first_line(change.text))}"
+        for change in asked
+    )
+    body = (
+        f"{names}: this review was worked on. {in_markdown(summary)}\n\nWhat was asked for:\n\n{listed}\n\n"
+        "The newest commits of this branch are the answer. Say in another review what is not as you meant it.\n"
+    )
+    number = asked[0].pull_request or IssueNumber(0)
+    return (PostComment(number=number, topic=ANSWER_TOPIC, body=body, visit_key=visit_key),)
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    line = lines[0] if lines else ""
+    return line if len(lines) == 1 and len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]} …"
 
 
 def _cut(text: str) -> str:

@@ -76,8 +76,7 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
 
 def change_line(change: AskedChange) -> str:
     """What somebody wants otherwise, with its place."""
-    place = f"{change.file}:{change.line}" if change.line else change.file
-    return f"- {f'{place}: ' if place else ''}{change.text}"
+    return f"- {f'{change.place}: ' if change.place else ''}{change.text}"
 
 
 def told_of(learnt: Learnt) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import GraphHash, Instance
 from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.spend import Spend
-from cogworks.vocabulary import NodeId, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 LEASE_TTL_S = 180
 LEASE_MARGIN_S = 60
@@ -33,6 +33,13 @@ class AskedChange(Value):
     line: int = 0
     """In the newer file; 0: it is about the whole file."""
     text: str
+    pull_request: IssueNumber | None = None
+    """Where a review says it; None: a command did."""
+
+    @property
+    def place(self) -> str:
+        """`file:line`, as far as they are known."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 class VisitRecord(Value):

@@ -57,14 +57,18 @@ def test_a_review_is_taken_up_by_one_visit_with_its_remarks_and_one_reaction(fin
     report, requests = finished.counted_step()
 
     assert report.node == "code@A"
+    at = {"by": "ann", "pull_request": number}
     assert [task.asked_changes for task in tasks] == [
         (
-            AskedChange(by="ann", text="Negative numbers are missing."),
-            AskedChange(by="ann", file=path, line=1, text="This line is wrong."),
+            AskedChange.model_validate({**at, "text": "Negative numbers are missing."}),
+            AskedChange.model_validate({**at, "file": path, "line": 1, "text": "This line is wrong."}),
         )
     ]
-    # Two more than a visit without one: what the review says, and the commit that obeys it.
-    assert requests["graphql"] <= 5 + 2
+    # What the review says, the commit that obeys it, and the look at the comments below the pull request.
+    assert requests["graphql"] <= 5 + 3
+    (answer,) = finished.ask("GET", f"issues/{number}/comments")
+    assert answer["user"]["login"] == "cogs"
+    assert "@ann: this review was worked on." in answer["body"]
     assert finished.ask("GET", f"pulls/{number}")["head"]["sha"] != head
     (pull,) = (pull for pull in finished.snapshot().pulls if pull.number == number)
     assert [review.own_reactions for review in pull.reviews] == [("THUMBS_UP",)]

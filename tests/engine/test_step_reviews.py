@@ -1,15 +1,18 @@
 """A review that asks for changes of a pull request of the item: the work behind it is done again, once, and told why."""
 
+import contextlib
 from collections.abc import Mapping
+from typing import Literal
 
 import pytest
 
+from cogworks.errors import TryAgainLater
 from cogworks.forge.facts import Account, Remark, ReviewText
 from cogworks.forge.objections import MAX_CHARS
 from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import IssueNumber, Login, NodeId
-from tests.step_fakes import NODES, Runner, after, undisturbed, until_done
+from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
 from tests.world import World
 
 WORDS = ReviewText(
@@ -19,6 +22,7 @@ WORDS = ReviewText(
         Remark(path="adder.py", line=0, body="no docstring"),
     ),
 )
+NO_PULL = {"pull_request": None}
 CHANGES = (
     AskedChange(by="ann", text="Negative numbers are missing."),
     AskedChange(by="ann", file="adder.py", line=4, text="`abs` is wrong here"),
@@ -53,7 +57,8 @@ def test_the_code_is_written_again_and_told_every_remark_with_its_place() -> Non
 
     assert report.node == "code@A"
     (task,) = tasks
-    assert task.asked_changes == CHANGES
+    assert tuple(change.model_copy(update=NO_PULL) for change in task.asked_changes) == CHANGES
+    assert {change.pull_request for change in task.asked_changes} == {number}
     assert task.earlier_failure == f"ann asked for changes in a review of #{number}"
     assert "review_texts" in runner.calls
     assert world.state.inputs.reviews == (review.database_id,)
@@ -205,3 +210,51 @@ def test_a_review_without_words_still_asks_for_something() -> None:
 
     (change,) = tasks[0].asked_changes
     assert change.text.startswith("The review says nothing about what to change")
+
+
+def test_the_reviewer_is_answered_below_the_pull_request_once() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.review(number, ReviewText(body="Hello @octocat,\nmore", remarks=WORDS.remarks[:1]))
+
+    until_done(world)
+
+    ((at, body),) = world.elsewhere
+    assert at == number
+    assert body.startswith("@ann: this review was worked on. ")
+    assert "- `adder.py:4`: `abs` is wrong here\n" in body
+    # Whom a review mentions is not called by our answer.
+    assert "@octocat" not in body
+    assert "Hello" in body
+
+
+def test_a_rejection_by_command_is_answered_by_its_receipt_alone() -> None:
+    world = after(3)
+    world.say("/cogworks reject code@A it does not even add")
+    Runner(world).step()
+    world.say("/cogworks retry")
+
+    Runner(world).step()
+
+    assert world.elsewhere == []
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_whatever_call_fails_a_review_is_taken_up_and_answered_once(when: Literal["before", "after"]) -> None:
+    def reviewed() -> World:
+        world = undisturbed()
+        world.review(number_of(world, "cogworks/7/swi-1"), WORDS)
+        return world
+
+    whole = Runner(reviewed())
+    whole.step()
+
+    for place in range(1, len(whole.calls) + 1):
+        world = reviewed()
+        with contextlib.suppress(Died, TryAgainLater):
+            Runner(world, name="dies", fault=Fault(place, when, "death")).step()
+        until_done(world)
+
+        visits = [visit for visit in world.state.visits if visit.instance == ("code", "A")]
+        assert (len(world.elsewhere), len(visits)) == (1, 2), (place, whole.calls[place - 1])
+        assert world.twice() == []
