@@ -1,8 +1,7 @@
-"""Who may work on a visit: the age of a lease by GitHub's clocks, and nobody else's.
+"""A lease that is held: one visit from its claim to its record, renewed, checkpointed and given up in one place.
 
-One visit's lease, from the claim to the record: it is renewed, checkpointed and given up in one place.
-
-Renews a lease from a thread of its own while the node blocks.
+Its age goes by GitHub's clocks and nobody else's. It is renewed from a thread of its own while the node blocks. How long a lease
+lasts, and when it may be taken over, `pipeline.visits` says.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
