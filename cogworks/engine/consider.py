@@ -10,8 +10,8 @@ from cogworks.forge.facts import ReviewText
 from cogworks.forge.inbox import hear, people_to_ask_about
 from cogworks.forge.lanes import first_lane
 from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
-from cogworks.forge.objections import new_objections, with_objections
 from cogworks.forge.observe import facts_of
+from cogworks.forge.reviews import new_change_requests, with_change_requests
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.wordings import editors_to_ask_about, requests_in, seen_texts
 from cogworks.ledger.lease import lease_ages_s
@@ -105,7 +105,7 @@ def read_item(tracker: Reads) -> Snapshot:
     state = state_of(snapshot)
     if state is not None:
         snapshot = tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests])
-        if unread := [review.node_id for _, review in new_objections(snapshot, state)]:
+        if unread := [review.node_id for _, review in new_change_requests(snapshot, state)]:
             snapshot = snapshot.model_copy(update={"review_texts": tracker.review_texts(snapshot, unread)})
     try:
         config = require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
@@ -144,7 +144,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     config = _config(snapshot)
     pipelines = declared(snapshot, config)
     heard = hear(snapshot, known.inputs if known else Inputs(), config)
-    heard = with_objections(heard, snapshot, known, config)
+    heard = with_change_requests(heard, snapshot, known, config)
     first = first_lane(snapshot, config, heard.ignored_labels)
     pipeline = pipelines.choose(known.pipeline if known and known.refusal is None else first)
 

@@ -24,8 +24,8 @@ from cogworks.engine.time_limits import Deadline, outcome_within
 from cogworks.engine.trust import needs_walls
 from cogworks.errors import ApprovalNeeded, BudgetReached
 from cogworks.forge.effects import Effect, PostComment, PushBranch
-from cogworks.forge.objections import answer_to_review
 from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.reviews import answer_to_review
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Heartbeat, VisitLease

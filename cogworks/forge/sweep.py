@@ -66,7 +66,7 @@ class PullSeen(Value):
     updated_at: datetime
     is_approved: bool | None = None
     """A writer approved this very head and none asks for changes; None = reviews were not read."""
-    objections: tuple[int, ...] = ()
+    change_requests: tuple[int, ...] = ()
     """The reviews by writers that ask for changes, where reviews were read."""
 
 
@@ -219,7 +219,7 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
         if now.is_approved is not None and now.is_approved != pull.is_approved:
             word = "approved" if now.is_approved else "no longer approved"
             return Movable(reason=f"pull request #{now.number} is {word}")
-        if now.state == "open" and not set(now.objections) <= dealt_with:
+        if now.state == "open" and not set(now.change_requests) <= dealt_with:
             return Movable(reason=f"somebody asked for changes of pull request #{now.number}")
     return None
 
@@ -332,7 +332,7 @@ def fingerprint(item: Listed, seen: Seen) -> str:
     """Everything visible that a decision about the item could hang on: equal while nobody did anything."""
     tip = seen.tips.get(item.number)
     pulls = [
-        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.objections}" for p in seen.own_pulls(item)
+        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.change_requests}" for p in seen.own_pulls(item)
     ]
     parts = [item.updated_at.isoformat(), tip.oid if tip else "", seen.config_oid, *pulls]
     return "|".join(parts)

@@ -204,7 +204,7 @@ def pull_seen(node: Mapping[str, Any]) -> PullSeen:
         head_oid=CommitOid(node["headRefOid"]),
         updated_at=node["updatedAt"],
         is_approved=_is_approved(node),
-        objections=_objections(node),
+        change_requests=_change_requests(node),
     )
 
 
@@ -221,7 +221,7 @@ def _is_approved(node: Mapping[str, Any]) -> bool | None:
     return approved and not refused
 
 
-def _objections(node: Mapping[str, Any]) -> tuple[int, ...]:
+def _change_requests(node: Mapping[str, Any]) -> tuple[int, ...]:
     reviews = ((node.get("latestOpinionatedReviews") or {}).get("nodes")) or ()
     return tuple(
         int(review["fullDatabaseId"])

@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.errors import TryAgainLater
 from cogworks.forge.facts import Account, Remark, ReviewText
-from cogworks.forge.objections import MAX_CHARS
+from cogworks.forge.reviews import MAX_CHARS
 from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import IssueNumber, Login, NodeId

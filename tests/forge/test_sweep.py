@@ -226,11 +226,11 @@ def test_a_review_that_asks_for_changes_moves_an_item_until_a_step_has_dealt_wit
     before = tip(record("succeeded", **trailer, seen=f"event=e1 pulls=9:open:{HEAD[:12]} reviews=41"))
 
     assert wants_pulls(before) == (9,)
-    assert isinstance(verdict(item(), before, pull(objections=(41,))), Resting)
-    assert verdict(item(), before, pull(objections=(41, 52))) == Movable(
+    assert isinstance(verdict(item(), before, pull(change_requests=(41,))), Resting)
+    assert verdict(item(), before, pull(change_requests=(41, 52))) == Movable(
         reason="somebody asked for changes of pull request #9"
     )
-    assert isinstance(verdict(item(), before, pull(state="open", objections=())), Resting)
+    assert isinstance(verdict(item(), before, pull(state="open", change_requests=())), Resting)
 
 
 WAITS = tip(record("succeeded", waits_for=f"merge 9@{HEAD}"))

@@ -168,7 +168,7 @@ def test_who_asks_for_changes_of_a_finished_item_is_seen_one_request_later(hub: 
     review = create_review(client.world, owner, pull, event="REQUEST_CHANGES", body="No")
     after = look_through(client, DEMO, since=None)
 
-    assert [seen.pulls[IssueNumber(2)].objections for seen in (before, after)] == [(), (review.id,)]
+    assert [seen.pulls[IssueNumber(2)].change_requests for seen in (before, after)] == [(), (review.id,)]
     assert len(client.asked) == 6
 
 

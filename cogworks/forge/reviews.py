@@ -23,7 +23,7 @@ _CUT = " … (the rest is in the review)"
 _NO_WORDS = "The review says nothing about what to change; the pull request does not do what was asked for."
 
 
-def standing_objections(
+def standing_change_requests(
     snapshot: Snapshot, numbers: frozenset[IssueNumber]
 ) -> tuple[tuple[PullRequest, Review], ...]:
     """The reviews by people who may push that ask for changes of these pull requests, while those are open."""
@@ -36,19 +36,19 @@ def standing_objections(
     )
 
 
-def new_objections(snapshot: Snapshot, state: RunState) -> tuple[tuple[PullRequest, Review], ...]:
+def new_change_requests(snapshot: Snapshot, state: RunState) -> tuple[tuple[PullRequest, Review], ...]:
     """Those that nobody has dealt with yet."""
     known = frozenset(state.inputs.reviews)
-    standing = standing_objections(snapshot, _numbers(state))
+    standing = standing_change_requests(snapshot, _numbers(state))
     return tuple((pull, review) for pull, review in standing if review.database_id not in known)
 
 
-def with_objections(heard: Heard, snapshot: Snapshot, state: RunState | None, config: Config) -> Heard:
+def with_change_requests(heard: Heard, snapshot: Snapshot, state: RunState | None, config: Config) -> Heard:
     """What people newly asked for, reviews included; the snapshot has the texts of those that are new.
 
     An App counts only where `[commands] allowed_apps` names it; another one's review is looked at and left.
     """
-    new = new_objections(snapshot, state) if state is not None else ()
+    new = new_change_requests(snapshot, state) if state is not None else ()
     if state is None or not new:
         return heard
     asked = tuple(
@@ -65,7 +65,7 @@ def with_objections(heard: Heard, snapshot: Snapshot, state: RunState | None, co
         for pull, review in new
         if not (review.author and review.author.is_bot and objection(review.author, snapshot, config))
     )
-    standing = standing_objections(snapshot, _numbers(state))
+    standing = standing_change_requests(snapshot, _numbers(state))
     return heard.model_copy(
         update={
             "said": (*heard.said, *asked),
