@@ -64,6 +64,7 @@ def test_a_change_without_what_the_pack_for_firmware_requires_is_sent_back_witho
         stand = Stand(scene, server)
         stand.play()
 
+        assert stand.visited[-4:] == ["review@A", "code_generation@A", "review@A", "integration@A"]
         visits = [visit for visit in scene.state()["visits"] if visit["node"] == "review"]
         assert [visit["spend"]["model_calls"] for visit in visits] == [0, 3]
         assert visits[0]["summary"] == "A: 2 blocking finding(s), 0 other(s)"
