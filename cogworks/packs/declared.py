@@ -20,6 +20,8 @@ DOCUMENTS = ("anti-patterns.md", "safe-patterns.md", "domain-knowledge.md")
 FILES = (TRIGGER_FILE, *DOCUMENTS, ARTEFACTS_FILE)
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
+MAX_DOCUMENT_CHARS = 100_000
+"""Of one document; a run keeps it whole, whatever a prompt has room for."""
 _MAX_PATTERN_CHARS = 200
 _REPEATED_REPEAT = re.compile(r"\((?:[^()\\]|\\.)*(?<!\\)[*+}](?:[^()\\]|\\.)*\)[*+{]")
 """What takes for ever on a text that nearly fits, as in `(a+)+`."""
@@ -160,6 +162,8 @@ def read_pack(
     trigger = _trigger(files.get(TRIGGER_FILE))
     if isinstance(trigger, str):
         return Unusable(name=name, why=trigger)
+    if long := [each for each in DOCUMENTS if len(files.get(each, "")) > MAX_DOCUMENT_CHARS]:
+        return Unusable(name=name, why=f"`{long[0]}` has more than {MAX_DOCUMENT_CHARS} characters")
     return Pack(
         name=name,
         source=source,

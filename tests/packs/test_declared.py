@@ -53,8 +53,13 @@ def test_a_pack_is_its_trigger_its_documents_and_what_it_requires() -> None:
         ("p", {"trigger.toml": "[trigger]\nsafety_affecting = false\n"}, "names no criterion"),
         ("p", {"trigger.toml": '[trigger]\nlanguage = "rust"\n'}, "`trigger.language`"),
         ("P!", {"trigger.toml": TRIGGER}, "its name is not made of"),
+        (
+            "p",
+            {"trigger.toml": TRIGGER, "domain-knowledge.md": "x" * 100_001},
+            "`domain-knowledge.md` has more than 100000 characters",
+        ),
     ],
-    ids=["none", "no-toml", "empty", "false-is-no-criterion", "unknown-key", "name"],
+    ids=["none", "no-toml", "empty", "false-is-no-criterion", "unknown-key", "name", "too-long"],
 )
 def test_a_pack_without_a_trigger_that_can_be_read_is_left_out(
     name: str, files: dict[str, str], why: str
