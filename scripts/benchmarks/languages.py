@@ -193,7 +193,9 @@ def _last(name: str) -> str:
     documented = re.sub(r"^\S+\.rs - (.*?) ?\(line \d+\)(?: - compile.*)?$", r"doc \1", name)
     text = re.sub(r" #\d+$", "", documented.rpartition(" > ")[2])
     # Node's own report escapes what it has escaped already.
-    return " ".join(unescape(unescape(text)).split()).removesuffix("()")
+    # TAP puts a stroke before its own signs; and what has no name is told as `?` here.
+    plain = re.sub(r"\\([\\#])", r"\1", unescape(unescape(text)))
+    return " ".join(plain.split()).removesuffix("()") or "?"
 
 
 if __name__ == "__main__":
