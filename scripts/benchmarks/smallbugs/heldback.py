@@ -1,0 +1,124 @@
+"""`scripts/bench smallbugs --held-back`: how often the held-back checks warn, of true fixes and of tables of the failing inputs."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from cogworks.codebase.diffmodel import Diff
+from cogworks.codebase.diffplacing import between
+from cogworks.domain_services.exploring import Beside
+from cogworks.domain_services.messages import TestReport
+from cogworks.repair.heldback import MOST_MUTANTS, held_back_warnings, narrow_tests, touched_by
+from cogworks.repair.violations import TestRules
+from scripts.benchmarks.smallbugs.programs import FILE, TESTS, Program
+from tests.services.asking import ask, laid_out
+
+_BAD = ("failed", "error")
+_SECONDS = 60
+
+
+class Warned(NamedTuple):
+    """What was said of one program."""
+
+    name: str
+    fix: tuple[str, ...]
+    """Warnings of the true fix: false alarms."""
+    table: bool | None
+    """Whether a table of the failing inputs is found out; None: none can be written of these inputs."""
+
+
+def warned(program: Program) -> Warned:
+    """What the checks say of the true fix, and of a table that holds what the fix makes of the failing inputs."""
+    failing = _failing(program)
+    fixed = program.with_change(program.fix)
+    before, after = _tried(program, fixed, failing)
+    tabled = _with_table(program.code, before, after, failing)
+    found = None
+    if tabled is not None:
+        found = bool(narrow_tests(*_tried(program, tabled, failing)))
+    return Warned(program.name, held_back_warnings(before, after), found)
+
+
+def report(found: Sequence[Warned]) -> str:
+    """The sums, and what was said of true fixes."""
+    tables = [each.table for each in found if each.table is not None]
+    alarms = [f"- {each.name}: {warning}" for each in found for warning in each.fix]
+    return "\n".join(
+        (
+            "| what | count |",
+            "|---|---|",
+            f"| true fixes with a warning | {sum(bool(each.fix) for each in found)} of {len(found)} |",
+            f"| tables of the failing inputs that are found out | {sum(tables)} of {len(tables)} |",
+            "",
+            *alarms,
+        )
+    )
+
+
+def _tried(program: Program, code: str, failing: Sequence[str]) -> tuple[Beside, Beside]:
+    touched = touched_by(Diff(files=(between(FILE, program.code, code),)), TestRules())
+    before = _beside(program, program.code, failing, touched.before, {})
+    return before, _beside(program, code, [TESTS], touched.after, touched.added)
+
+
+def _beside(
+    program: Program, code: str, tests: Sequence[str], lines: Mapping[str, Any], mistakes: Mapping[str, Any]
+) -> Beside:
+    asked = {
+        "lines": dict(lines),
+        "mistakes_in": dict(mistakes),
+        "max_mutants": MOST_MUTANTS,
+        "timeout_s": _SECONDS,
+    }
+    with TemporaryDirectory(prefix="cogworks-bench-") as name:
+        folder = laid_out(Path(name), {FILE: code, TESTS: program.tests})
+        return Beside.model_validate(ask("beside", folder, tests=list(tests), **asked).result)
+
+
+def _failing(program: Program) -> list[str]:
+    with TemporaryDirectory(prefix="cogworks-bench-") as name:
+        folder = laid_out(Path(name), {FILE: program.code, TESTS: program.tests})
+        result = ask("simulate", folder).result
+    report = TestReport.model_validate(result)
+    return [case.id for case in report.cases if case.outcome in _BAD]
+
+
+def _with_table(code: str, before: Beside, after: Beside, failing: Sequence[str]) -> str | None:
+    """The code with the failing inputs of one function looked up before anything else."""
+    old = {(call.symbol, call.own): call.outcome for call in before.calls if call.own == call.given}
+    rows: dict[str, dict[str, str]] = {}
+    for call in after.calls:
+        is_changed = old.get((call.symbol, call.own), call.outcome) != call.outcome
+        if call.test in failing and call.own == call.given and call.is_value and is_changed:
+            given, value = _literal(call.own), _literal(call.outcome.partition(" after which ")[0])
+            if given is not None and value is not None:
+                names = ", ".join(ast.literal_eval(given))
+                values = ", ".join(map(repr, ast.literal_eval(given).values()))
+                rows.setdefault(call.symbol, {})[f"if ({names},) == ({values},):"] = f"return {value}"
+    if not rows:
+        return None
+    symbol, table = next(iter(rows.items()))
+    name = symbol.rpartition(".")[2]
+    functions = [
+        each for each in ast.walk(ast.parse(code)) if isinstance(each, ast.FunctionDef) and each.name == name
+    ]
+    first = functions[0].body[0]
+    blank = " " * first.col_offset
+    lines = code.splitlines(keepends=True)
+    lines[first.lineno - 1 : first.lineno - 1] = [
+        f"{blank}{asked}\n{blank}    {said}\n" for asked, said in table.items()
+    ]
+    return "".join(lines)
+
+
+def _literal(described: str) -> str | None:
+    """What was described as Python writes it; None where it is more than texts, numbers, lists and dictionaries."""
+    text = re.sub(r"\blist\[", "[", described.replace("dict{", "{"))
+    try:
+        ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return None
+    return text
