@@ -56,18 +56,30 @@ def _in_lfs(run: Callable[..., str], paths: Iterable[str]) -> dict[str, str]:
 
 
 def _ignored(run: Callable[..., str], asked: Iterable[str]) -> dict[str, str]:
+    return {
+        path: (
+            f"{path} is ignored by {rule}; what git ignores is never committed. Leave the file out, "
+            "or put what is needed where it is not ignored"
+        )
+        for path, rule in _rules_for(run, asked, "--no-index").items()
+    }
+
+
+def ignoring_rule(run: Callable[..., str], path: str) -> str:
+    """The rule that keeps a file which is not committed from being so, with its place; empty: it is, or nothing keeps it."""
+    return _rules_for(run, [path]).get(path, "")
+
+
+def _rules_for(run: Callable[..., str], asked: Iterable[str], *options: str) -> dict[str, str]:
     listed = "".join(f"{path}\0" for path in asked)
-    answer = run("check-ignore", "-v", "-z", "--no-index", "--stdin", stdin=listed, ok=(0, 1)).split("\0")
+    answer = run("check-ignore", "-v", "-z", *options, "--stdin", stdin=listed, ok=(0, 1)).split("\0")
     found: dict[str, str] = {}
     for at in range(0, len(answer) - 1, _PARTS):
         source, line, pattern, path = answer[at : at + _PARTS]
         # The last rule that fits decides, and it may be one that lets the file in.
         if not pattern.startswith("!"):
             place = source if source.endswith(_IGNORES) else "git's own info/exclude"
-            found[path] = (
-                f"{path} is ignored by {place}:{line} `{pattern}`; what git ignores is never committed. Leave the file out, "
-                "or put what is needed where it is not ignored"
-            )
+            found[path] = f"{place}:{line} `{pattern}`"
     return found
 
 

@@ -356,7 +356,8 @@ def require_config(files: Mapping[str, str], *, where: str) -> Config:
     """The configuration among a repository's files (path below `.cogworks` -> text); a missing one is an error."""
     text = files.get("config.toml")
     if text is None:
-        message = f'{where} has no `{CONFIG_FILE}` on its default branch. Commit one with at least:\n\n[llm]\nmodel = "claude-sonnet-5-5"\n'
+        hidden = "with `git add -f .cogworks` where `.gitignore` hides that folder"
+        message = f'{where} has no `{CONFIG_FILE}` on its default branch. Commit one ({hidden}) with at least:\n\n[llm]\nmodel = "claude-sonnet-5-5"\n'
         raise UsageError(message)
     return parse_config(text, source=CONFIG_FILE)
 

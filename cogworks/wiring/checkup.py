@@ -4,6 +4,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -15,6 +16,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.lying_copy import lying_copy, top_of, walked
 from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.unwritable import ignoring_rule
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.checking import Parts
 from cogworks.domain_services.configuration import ServiceConfig
@@ -45,6 +47,10 @@ from cogworks.wiring.readiness import served
 from cogworks.wiring.services import open_panel, services_of
 
 _MOST_FILES = 50_000
+_HIDDEN = (
+    f"{{rule}} makes git ignore `{CONFIG_FILE}`: `git add -f .cogworks` alone commits what lies in that folder, and until then "
+    "neither a work item nor this look sees it"
+)
 _LANGUAGE_OF = {suffix: name for name, each in LANGUAGES.items() for suffix in each.suffixes}
 
 
@@ -55,6 +61,7 @@ class _Looked(NamedTuple):
     state: str
     uncommitted: int = 0
     commit: str | None = None
+    notes: tuple[str, ...] = ()
 
     def base(self) -> str | None:
         """The commit whose manifests count; None: the files as they lie there."""
@@ -108,7 +115,7 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
             specs=configuration.config.paths.specs,
             dependency_changes=configuration.config.dependencies.changes,
             problems=configuration.problems,
-            notes=(*configuration.notes, *_notes(checkups), *warnings),
+            notes=(*configuration.notes, *looked.notes, *_notes(checkups), *warnings),
             proposal="" if "services.toml" in files else proposed_services(paths),
             seconds=round(monotonic() - began_s, 1),
         )
@@ -127,6 +134,7 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
                 return
             with during("reading the checkout", 300.0):
                 copy = lying_copy(top, scratch / "checkout", git)
+            hidden = ignoring_rule(partial(git.run, cwd=top), CONFIG_FILE)
         except GitFailed as error:
             raise UsageError(f"git cannot read {folder}: {error.stderr.strip() or error}") from error
         named = f"commit {copy.committed[:12]}" if copy.committed else "a repository without a commit"
@@ -135,7 +143,8 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
             if copy.uncommitted
             else named
         )
-        yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit)
+        notes = (_HIDDEN.format(rule=hidden),) if hidden else ()
+        yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit, notes)
 
 
 def _configuration(text: str | None) -> _Configuration:

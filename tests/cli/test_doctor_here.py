@@ -168,6 +168,28 @@ def test_what_git_ignores_hides_nothing_that_a_work_item_would_miss(
     assert [each["place"] for each in told(result)["tests"]["unloaded"]] == ["test_it.py"]
 
 
+CONFIGURED = '[llm]\nmodel = "m"\n'
+
+
+def test_configuration_that_git_ignores_is_told_until_it_is_committed_by_force(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    folder = checkout(tmp_path / "shop", {**PASSES, ".gitignore": "*.pyc\n.*\n"})
+    laid_out(folder, {".cogworks/config.toml": CONFIGURED})
+    hidden = told(doctor(environment, folder, "--json"))["notes"]
+    git(folder, "add", "--force", ".cogworks")
+    git(folder, "commit", "--quiet", "--message", "configured")
+
+    seen = told(doctor(environment, folder, "--json"))["notes"]
+
+    (note,) = [each for each in hidden if "git ignore" in each]
+    assert note.startswith(
+        ".gitignore:2 `.*` makes git ignore `.cogworks/config.toml`: `git add -f .cogworks` alone"
+    )
+    assert any("no model is named yet" in each for each in hidden)
+    assert [each for each in seen if "git ignore" in each or "no model" in each] == []
+
+
 def test_a_broken_suite_is_told_in_the_words_of_an_item_s_own_check(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:

@@ -90,7 +90,11 @@ REFUSALS = {
     "no-token": (_token(""), (4, "permission_refused"), ["COGWORKS_GITHUB_TOKEN", FULL_NAME]),
     "no-label": (_no_label, (2, "usage_error"), ["/issues/1", "'cogworks:run'", "Set the label"]),
     "closed": (_closed, (2, "usage_error"), ["/issues/1", "closed", "Reopen"]),
-    "no-config": (_file(CONFIG, None), (2, "usage_error"), [CONFIG, FULL_NAME, "Commit one"]),
+    "no-config": (
+        _file(CONFIG, None),
+        (2, "usage_error"),
+        [CONFIG, FULL_NAME, "Commit one", "`git add -f .cogworks`"],
+    ),
     "bad-config": (
         _file(CONFIG, BAD_CONFIG),
         (2, "configuration_error"),
