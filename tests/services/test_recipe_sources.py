@@ -780,3 +780,35 @@ def test_the_groups_that_uv_installs_unasked_are_those_the_project_says(
     settings: str, files: dict[str, str], groups: tuple[str, ...]
 ) -> None:
     assert recipe({"pyproject.toml": f"{UV}{settings}", **files}).groups == groups
+
+
+SUITE = {"shop/tests/all_tests.py": "import unittest\n", "shop/tests/cart_test.py": CASE}
+BESIDE = (
+    "[tool.tox.env_run_base]\ncommands = [\n    ['python', '-m', 'shop.tests.all_tests'],\n"
+    "    ['pytest', '{}'],\n]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "paths"),
+    [("shop/plugin_test.py", ()), ("shop/tests", ("shop/tests",)), ("shop", ("shop",))],
+    ids=["apart", "above", "far-above"],
+)
+def test_places_of_pytest_beside_another_program_of_tests_are_not_the_whole_suite(
+    place: str, paths: tuple[str, ...]
+) -> None:
+    found = recipe({"pyproject.toml": BESIDE.format(place), "shop/plugin_test.py": "", **SUITE})
+
+    assert (found.runner, found.paths) == ("pytest", paths)
+    assert [each for each in found.left_out if "shop/tests/all_tests.py is run as well" in each] == (
+        [] if paths else list(found.left_out)
+    )
+
+
+def test_expressions_of_a_workflow_are_no_packages() -> None:
+    step = "pip install -U pytest==${{ matrix.pytest-version }} attrs\n          pytest tests"
+    job = f"jobs:\n  tests:\n    steps:\n      - run: |\n          {step}\n"
+
+    found = recipe({".github/workflows/ci.yml": job, "tests/test_a.py": "def test_a(): pass\n"})
+
+    assert (found.requirements, found.left_out) == (("attrs",), ())

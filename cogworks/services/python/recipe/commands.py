@@ -44,9 +44,13 @@ _KEPT_VALUES = ("-m", "-k", "-p", "-W", "-c", "-o", "--ignore", "--deselect", "-
 _UV_RUN_VALUES = ("--python", "-p", "--with", "--extra", "--group", "--with-requirements", "--directory", "--project", "--env-file", "--resolution", "--only-group", "--no-group", "--with-editable", "--index-url")  # fmt: skip
 
 
+_EXPRESSION = re.compile(r"\$\{\{[^\n]*?\}\}")
+"""Of a workflow: its value is known while it runs, and its words are none of the command's."""
+
+
 def lines_of(script: str) -> Iterator[list[str]]:
     """The commands of a shell script as words, as far as they can be told without running it."""
-    for line in script.replace("\\\n", " ").splitlines():
+    for line in _EXPRESSION.sub("$", script).replace("\\\n", " ").splitlines():
         try:
             lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;")
             lexer.whitespace_split = True

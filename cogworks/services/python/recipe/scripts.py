@@ -20,6 +20,9 @@ leaves those alone that a test file sets, as a program does that starts the test
 
 def script_of(words: Sequence[str]) -> str:
     """The file of tests that Python is asked to run; empty: these words, what follows `python`, name none."""
+    if len(words) == 2 and words[0] == "-m":  # noqa: PLR2004 - the option and the module
+        path = f"{words[1].replace('.', '/')}.py"
+        return path if "." in words[1] and _OF_TESTS.fullmatch(path) else ""
     if not words or not _OF_TESTS.fullmatch(words[0]) or not _OPTIONS.issuperset(words[1:]):
         return ""
     path = posixpath.normpath(words[0])
@@ -29,10 +32,19 @@ def script_of(words: Sequence[str]) -> str:
 def by_unittest(asked: Asked, files: Mapping[str, str]) -> Asked:
     """The same, run by unittest where what it runs is a script of such tests; without its script otherwise."""
     plain = asked.model_copy(update={"script": ""})
+    if asked.runner == "pytest" and _is_apart(asked, files):
+        also = f"{asked.script} is run as well, which is no test of pytest; all that pytest finds is taken for the suite"
+        return plain.model_copy(update={"paths": (), "notes": (*asked.notes, f"{asked.source}: {also}")})
     text = files.get(asked.script, "")
     if asked.runner or not (_CASE.search(text) and _RUNS.search(text)):
         return plain
     return plain.model_copy(update={"runner": "unittest", "command": _command(asked.script, text)})
+
+
+def _is_apart(asked: Asked, files: Mapping[str, str]) -> bool:
+    """Whether a script of tests is run beside places that it does not lie in, so that these are not the whole suite."""
+    above = (f"{place.rstrip('/')}/" for place in asked.paths)
+    return bool(asked.paths) and asked.script in files and not asked.script.startswith(tuple(above))
 
 
 def found_by_unittest_alone(files: Mapping[str, str], paths: Iterable[str]) -> Asked | None:
