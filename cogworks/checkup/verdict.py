@@ -24,6 +24,13 @@ def things_to_do(found: Checkup) -> tuple[ToDo, ...]:
     return tuple(_each(found))
 
 
+def advice(found: Checkup) -> tuple[str, ...]:
+    """What could be done about tests that fail and keep no work item from going on, in the words of the services."""
+    report = found.report
+    stops = report is None or refusal_of(report, wanted=found.baseline) is not None
+    return () if stops or report is None else report.remedies
+
+
 def _each(found: Checkup) -> Iterator[ToDo]:
     for problem in found.problems:
         yield ToDo(what=problem)

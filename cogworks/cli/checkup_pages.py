@@ -6,7 +6,7 @@ from typing import Any
 from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing
 from cogworks.checkup.outlook import outlook
 from cogworks.checkup.proposing import configuration_of
-from cogworks.checkup.verdict import things_to_do
+from cogworks.checkup.verdict import advice, things_to_do
 from cogworks.cli.tables import show_line
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import slowest
@@ -43,8 +43,8 @@ def rows(found: Checkup) -> Iterator[Row]:
         yield from _of_suite(found.suite)
     elif found.baseline == "none":
         yield "tests", ['not run, as is configured: `[tests] baseline = "none"`']
-    if found.notes:
-        yield "notes", found.notes
+    if notes := (*found.notes, *advice(found)):
+        yield "notes", notes
     yield (
         "would",
         [
@@ -120,7 +120,7 @@ def as_object(found: Checkup) -> dict[str, Any]:
         "baseline": found.baseline,
         "would": list(outlook(found)),
         "to_do": [each.model_dump(mode="json") for each in things],
-        "notes": list(found.notes),
+        "notes": [*found.notes, *advice(found)],
         "configuration": configuration_of(found.services),
         "services_toml": found.proposal,
         "duration_s": found.seconds,

@@ -4,9 +4,10 @@ import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar, cast
+from typing import NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
+from cogworks.domain_services.adapting import as_configured
 from cogworks.domain_services.answers import (
     Answer,
     NotOffered,
@@ -38,7 +39,6 @@ from cogworks.domain_services.messages import (
 from cogworks.domain_services.operations import EXTRACT_INTERFACES, SIMULATE, VALIDATE, Operation
 from cogworks.domain_services.origins import HasBase, HasPath, HasRemote
 from cogworks.domain_services.parts import in_parts, joined
-from cogworks.domain_services.preparing import PrepareParams
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import (
     ServiceFailed,
@@ -146,10 +146,9 @@ class ServiceClient:
             return NotOffered(
                 service=self.name, method=operation.method, offered=self.handshake().capabilities
             )
-        if (words := self._configured.test_command) and isinstance(params, SimulateParams):
+        if (command := self._configured.test_command) and isinstance(params, SimulateParams):
             self._refuse_unless_kept(operation.method)
-        if words and isinstance(params, SimulateParams | PrepareParams):
-            params = cast("Params", params.model_copy(update={"command": tuple(words)}))
+        params = as_configured(params, command=command, limit_s=self._limits.of(operation.method))
         repository = self._repository(workspace, operation.method)
         request = request_of(operation.method, self._caller, repository, params).model_copy(
             update={"interface_contracts": tuple(contracts) if operation.takes_contracts else ()}

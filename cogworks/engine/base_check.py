@@ -16,6 +16,7 @@ from cogworks.engine.base_findings import (
     environment_of,
     not_made,
     refused,
+    told_besides,
     verdict,
     with_report,
 )
@@ -190,6 +191,8 @@ class _BaseCheck:
         passed = known_base(found, f"{folder}/{BASELINE_FILE}", machine=self._machine)
         visit_lease.learn(lambda state: state.model_copy(update={"base": passed}))
         self._ports.say(f"{WHO}: {found.line}")
+        for line in told_besides(found):
+            self._ports.say(f"{WHO}: {line}")
         return None
 
 

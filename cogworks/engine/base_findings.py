@@ -16,6 +16,8 @@ from cogworks.vocabulary import BranchName, CommitOid, Severity, Value
 WHO = "baseline"
 MOST_LISTED = 50
 _MAX_CHARS = 300
+_MAX_REMEDY_CHARS = 1_000
+_MOST_SAID = 5
 DOCUMENT_ENDINGS = (".md", ".rst", ".adoc")
 """Of files that no suite depends on, unless it has tests in them."""
 AGAIN = "Nothing was paid for: the model was not asked. Then remove the trigger label and set it again."
@@ -63,6 +65,8 @@ class BaseFindings(Value):
     """Files with the seconds that they took, the slowest first, where the services tell."""
     tests_documents: bool = False
     """Whether tests stand in documents."""
+    remedies: tuple[str, ...] = ()
+    """What could be done about tests that fail already, in the words of the services."""
     seconds: float = 0.0
     """Of the run of the suite."""
     runs: int = 1
@@ -74,6 +78,17 @@ class BaseFindings(Value):
     def line(self) -> str:
         """For people, in one line."""
         return ", ".join(_parts(self))
+
+
+def told_besides(found: BaseFindings) -> Iterator[str]:
+    """What whoever watches should hear of a base on which work may begin: how it is odd, with what to do."""
+    made = found.environment
+    # What was left out of an environment was said when it was made.
+    notes = () if made is None or made.is_reused else made.notes
+    lines = (*found.remedies, *notes)
+    yield from lines[:_MOST_SAID]
+    if len(lines) > _MOST_SAID:
+        yield f"and {len(lines) - _MOST_SAID} more remarks, in the ledger's `baseline.json`"
 
 
 def environment_of(answers: Sequence[Answer[Prepared]]) -> BaseEnvironment:
@@ -141,6 +156,7 @@ def with_report(
             "unloaded": _bounded([f"{each.place}: {each.why}" for each in unloaded]),
             "commands": _bounded(report.commands),
             "flaky": _bounded(flaky),
+            "remedies": _bounded(report.remedies, _MAX_REMEDY_CHARS),
             "slowest": tuple(f"{file}: {took_s:.1f} s" for file, took_s in slowest(report)),
             "tests_documents": any(file_of(case.id).endswith(DOCUMENT_ENDINGS) for case in report.cases),
             "seconds": round(seconds, 1),
@@ -171,7 +187,5 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"1 test {one}" if number == 1 else f"{number} tests {many}"
 
 
-def _bounded(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(
-        each if len(each) <= _MAX_CHARS else f"{each[: _MAX_CHARS - 1]}…" for each in texts[:MOST_LISTED]
-    )
+def _bounded(texts: Sequence[str], chars: int = _MAX_CHARS) -> tuple[str, ...]:
+    return tuple(each if len(each) <= chars else f"{each[: chars - 1]}…" for each in texts[:MOST_LISTED])

@@ -20,7 +20,7 @@ leaves those alone that a test file sets, as a program does that starts the test
 
 def script_of(words: Sequence[str]) -> str:
     """The file of tests that Python is asked to run; empty: these words, what follows `python`, name none."""
-    if len(words) == 2 and words[0] == "-m":  # noqa: PLR2004 - the option and the module
+    if len(words) == 2 and words[0] == "-m":
         path = f"{words[1].replace('.', '/')}.py"
         return path if "." in words[1] and _OF_TESTS.fullmatch(path) else ""
     if not words or not _OF_TESTS.fullmatch(words[0]) or not _OPTIONS.issuperset(words[1:]):
