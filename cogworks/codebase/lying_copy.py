@@ -16,8 +16,8 @@ from cogworks.codebase.git import Git
 from cogworks.removal import remove_tree
 from cogworks.vocabulary import CommitOid
 
-# Also root, and whoever works on a shared disk, may look; and nothing that the checkout configures is started for it.
-_TRUSTING = ("-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+TRUSTING = ("-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+"""Also root, and whoever works on a shared disk, may look; and nothing that the checkout configures is started for it."""
 _NOBODY = "cogworks <cogworks@example.invalid> 1700000000 +0000"
 _ALTERNATES = ".git/objects/info/alternates"
 
@@ -46,7 +46,7 @@ def top_of(folder: Path, git: Git) -> Path | None:
     inside = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
     if inside in (None, folder):
         return inside
-    known = git.run(*_TRUSTING, "ls-files", "-z", "--", ".", cwd=folder, ok=(0, 128))
+    known = git.run(*TRUSTING, "ls-files", "-z", "--", ".", cwd=folder, ok=(0, 128))
     return inside if known else None
 
 
@@ -61,7 +61,7 @@ def lying_copy(checkout: Path, folder: Path, git: Git) -> LyingCopy:
     """
 
     def read(*arguments: str, ok: tuple[int, ...] = (0,)) -> str:
-        return git.run(*_TRUSTING, *arguments, cwd=checkout, ok=ok)
+        return git.run(*TRUSTING, *arguments, cwd=checkout, ok=ok)
 
     head = read("rev-parse", "-q", "--verify", "HEAD^{commit}", ok=(0, 1, 128)).strip()
     form = read("rev-parse", "--show-object-format").strip()

@@ -14,7 +14,7 @@ from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun
 from cogworks.checkup.proposing import proposed_services
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
-from cogworks.codebase.lying_copy import lying_copy, top_of, walked
+from cogworks.codebase.lying_copy import TRUSTING, lying_copy, top_of, walked
 from cogworks.codebase.scratch import scratch_folder
 from cogworks.codebase.unwritable import ignoring_rule
 from cogworks.domain_services.answers import Answer
@@ -134,7 +134,7 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
                 return
             with during("reading the checkout", 300.0):
                 copy = lying_copy(top, scratch / "checkout", git)
-            hidden = ignoring_rule(partial(git.run, cwd=top), CONFIG_FILE)
+            hidden = ignoring_rule(partial(git.run, *TRUSTING, cwd=top), CONFIG_FILE)
         except GitFailed as error:
             raise UsageError(f"git cannot read {folder}: {error.stderr.strip() or error}") from error
         named = f"commit {copy.committed[:12]}" if copy.committed else "a repository without a commit"
