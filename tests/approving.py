@@ -6,8 +6,9 @@ from typing import Any, Generic
 
 from cogworks.forge.effects import CommitFiles, FileText
 from cogworks.nodes import code_generation
-from cogworks.nodes.contract import Asks, NodePorts, NodeTask, Outcome, Reply, Succeeded, Talk
+from cogworks.nodes.contract import Asks, NodePorts, Outcome, Reply, Succeeded, Talk
 from cogworks.nodes.replies import CodeChange
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import SubItemKey
 from tests.fakes import ScriptedAnswers
 from tests.nodes import examples

@@ -55,7 +55,8 @@ from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey

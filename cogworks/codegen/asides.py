@@ -18,7 +18,8 @@ from cogworks.cycle.results import ActionResult, Payload, failed
 from cogworks.cycle.signals import Forced
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.errors import BudgetReached, CogworksError, Interrupted, LostRace, VisitStopped
-from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
+from cogworks.nodes.contract import NodePorts, Workspace
+from cogworks.nodes.task import NodeTask
 from cogworks.tools.records import Identity
 
 MAX_FILES = 20

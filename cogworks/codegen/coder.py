@@ -9,8 +9,9 @@ from cogworks.codegen.test_writing import TestWriting
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.feedback import fingerprint
 from cogworks.nodes.asking import Question, conversation_about, purpose_of, reason_for_a_person
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Talk, Workspace
 from cogworks.nodes.replies import CodeChange, DisputedTest, Implementation, PlannedItem
+from cogworks.nodes.task import NodeTask
 
 MAX_SHOWN_CHARS = 20_000
 """Of a file that was changed and is shown again; of a longer one the reader knows what was edited."""

@@ -9,8 +9,9 @@ from cogworks.cycle.actions import Outcome
 from cogworks.cycle.results import ActionResult
 from cogworks.errors import ApprovalNeeded
 from cogworks.nodes.asking import purpose_of
-from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
+from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.nodes.replies import DecidedDispute, DisputedTest, PlannedItem
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.calls import KEEP_TEST
 from cogworks.tools.approvals import HASH_CHARS
 from cogworks.vocabulary import Value

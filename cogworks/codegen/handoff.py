@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from cogworks.canonical import digest
-from cogworks.nodes.contract import NodeTask
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import Value
 
 Source = Literal["reported", "stored", "planned", "convention"]

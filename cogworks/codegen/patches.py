@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from cogworks.canonical import sha256
-from cogworks.nodes.contract import NodeTask, Workspace
+from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import PlannedItem
+from cogworks.nodes.task import NodeTask
 
 Action = Literal["create", "modify", "delete"]
 

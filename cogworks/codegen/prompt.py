@@ -12,10 +12,11 @@ from cogworks.codegen.handoff import is_test_path
 from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
 from cogworks.nodes.artifacts import interface_files, key_of, planned_items, spec_path, wanted_text
 from cogworks.nodes.asking import purpose_of
-from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
+from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import JudgedTests, PlannedItem
 from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity, SubItemKey, Value

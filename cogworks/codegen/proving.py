@@ -8,7 +8,8 @@ from cogworks.canonical import canonical
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.suite import WHOLE, Judged
 from cogworks.domain_services.messages import TestCase, TestReport, commands_of, versions_of
-from cogworks.nodes.contract import NodeTask, Workspace
+from cogworks.nodes.contract import Workspace
+from cogworks.nodes.task import NodeTask
 from cogworks.repair.proof import (
     Proof,
     ProvenTest,

@@ -52,8 +52,9 @@ from cogworks.domain_services.failing import failures_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Talk, Workspace
 from cogworks.nodes.replies import PlannedItem, ProposedFile, WrittenTests
+from cogworks.nodes.task import NodeTask
 from cogworks.repair.transact.measure import file_of
 from cogworks.vocabulary import CommitOid, Severity
 

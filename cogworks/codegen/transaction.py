@@ -21,8 +21,9 @@ from cogworks.cycle.results import MAX_LISTED, TraceEntry
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.leaving import in_commit_message, in_title
 from cogworks.nodes.asking import changes
-from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
+from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.nodes.replies import CodeChange, PlannedItem
+from cogworks.nodes.task import NodeTask
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.measure import (
     Measurement,

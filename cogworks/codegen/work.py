@@ -35,8 +35,9 @@ from cogworks.cycle.feedback import Attempt, Trial, judge_diagnostics
 from cogworks.cycle.results import ActionResult, Candidate, Payload, TraceEntry, failed
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import planned_item, proposed_paths
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.nodes.replies import CodeChange, DisputedTest, PlannedItem
+from cogworks.nodes.task import NodeTask
 from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Proof
 from cogworks.repair.transact.measure import (

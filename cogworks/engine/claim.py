@@ -11,7 +11,7 @@ from cogworks.engine.remember import told_before
 from cogworks.engine.tasks import task_for, with_edits
 from cogworks.forge.wordings import edited_texts
 from cogworks.ledger.lease import VisitLease
-from cogworks.nodes.contract import MAX_ANSWERS, Conventions, NodeTask
+from cogworks.nodes.task import MAX_ANSWERS, Conventions, NodeTask
 from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.closing import is_last_to_merge
 from cogworks.pipeline.decision import Run

@@ -16,7 +16,7 @@ from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.wordings import editors_to_ask_about, requests_in, seen_texts
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
-from cogworks.nodes.contract import WorkItem
+from cogworks.nodes.task import WorkItem
 from cogworks.pipeline.decision import Decision, decide
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration

@@ -15,7 +15,8 @@ from cogworks.forge.snapshot import Snapshot
 from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import edges_file, view_file, visit_files
 from cogworks.llm.provider import ModelReply
-from cogworks.nodes.contract import Failed, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.packs.declared import Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION

@@ -11,7 +11,7 @@ from cogworks.cycle.observations import Observation
 from cogworks.engine.record import Claimed
 from cogworks.errors import CogworksError
 from cogworks.github.earlier_logs import FIRST_SEGMENT, EarlierLog
-from cogworks.nodes.contract import NodeTask
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.places import is_routing
 from cogworks.vocabulary import NodeId

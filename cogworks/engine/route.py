@@ -7,9 +7,10 @@ from typing import Any
 from cogworks.engine.tasks import VIEW
 from cogworks.errors import InvalidReply, TryAgainLater
 from cogworks.nodes.asking import purpose_of
-from cogworks.nodes.contract import NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import ConditionReply
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.elements import ConditionAnswer, Fallback, Instance, ModelCondition
 from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.places import place_of

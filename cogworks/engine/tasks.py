@@ -6,15 +6,7 @@ from typing import Any
 
 from cogworks.forge.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
-from cogworks.nodes.contract import (
-    Conventions,
-    Learnt,
-    NodeTask,
-    PullRequestRef,
-    SubItemRef,
-    Visit,
-    WorkItem,
-)
+from cogworks.nodes.task import Conventions, Learnt, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import Foundation, foundations

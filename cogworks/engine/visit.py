@@ -32,9 +32,10 @@ from cogworks.ledger.lease import Heartbeat, VisitLease
 from cogworks.ledger.record import output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
+from cogworks.nodes.task import NodeTask
 from cogworks.packs.declared import Pack, Unusable
 from cogworks.packs.telling import for_people
 from cogworks.pipeline.edge_audit import edges_line

@@ -15,8 +15,9 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.forge.wordings import EditedText
-from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
+from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import InterfaceName, PlannedItem, WholeItem
+from cogworks.nodes.task import NodeTask, PullRequestRef
 from cogworks.sight.cards import card_of
 from cogworks.sight.stretches import merged, numbered_slices
 from cogworks.vocabulary import SubItemKey, Value

@@ -9,9 +9,10 @@ from typing import Any, Generic
 
 from cogworks.codebase.asking import is_asked_about
 from cogworks.codebase.changes import FileChange, protected_by
-from cogworks.nodes.contract import Failed, Learnt, NodePorts, NodeTask, Reply, Talk, Visit
+from cogworks.nodes.contract import Failed, NodePorts, Reply, Talk
 from cogworks.nodes.replies import ProposedFile
 from cogworks.nodes.shown import look_limits, manifest_of
+from cogworks.nodes.task import Learnt, NodeTask, Visit
 from cogworks.pipeline.visits import AskedChange
 from cogworks.sight.view import FirstView
 

@@ -18,9 +18,10 @@ from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.outcome import RunResult
 from cogworks.errors import ApprovalNeeded
 from cogworks.forge.effects import PushBranch
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.interface_design import left_out
 from cogworks.nodes.lane_bounds import beyond, moving_up, needs_more
+from cogworks.nodes.task import NodeTask
 from cogworks.repair.proof import caution, summarised
 from cogworks.repair.transact.measure import file_of
 from cogworks.tools.approvals import Approval

@@ -18,9 +18,10 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import PostComment, SetLabels
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
+from cogworks.nodes.task import NodeTask
 from cogworks.nodes.written_files import pull_request_for
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import IssueNumber, Severity

@@ -7,9 +7,10 @@ from cogworks.errors import NodeFailed
 from cogworks.llm.repository_files import parse_schema, prompts_in, schemas_in
 from cogworks.llm.schemas import DeclaredReply, Schema, declared_reply
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.task import NodeTask
 from cogworks.nodes.written_files import file_problems, publication, refused_change, writes_files
 from cogworks.pipeline.graph import Node
 from cogworks.sight.question import About

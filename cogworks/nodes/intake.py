@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, WorkItem
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.module_names import close_to, files_of
 from cogworks.nodes.replies import Classification
 from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.task import NodeTask, WorkItem
 from cogworks.sight.question import About
 
 MIN_WORDS = 8

@@ -5,8 +5,9 @@ from typing import Any
 
 from cogworks.forge.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.pull_request_texts import change_body
+from cogworks.nodes.task import NodeTask
 from cogworks.repair.proof import Summary, caution, markdown
 from cogworks.vocabulary import CommitOid
 

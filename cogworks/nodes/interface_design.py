@@ -12,11 +12,12 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import name_itself, output_of, put_to_people, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import interfaces_body
 from cogworks.nodes.replies import InterfaceName, Interfaces, ProposedFile
 from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 from cogworks.vocabulary import Severity
 

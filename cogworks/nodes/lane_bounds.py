@@ -9,7 +9,8 @@ from typing import Any
 from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import Interface
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Succeeded, Workspace
+from cogworks.nodes.task import NodeTask
 from cogworks.sight.kinds import Kind, kind_of
 from cogworks.vocabulary import CommitOid
 

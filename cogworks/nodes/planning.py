@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 from cogworks.forge.effects import CreateSubIssue, Effect, LinkDependency
 from cogworks.nodes.artifacts import interface_files, interface_names, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import sub_issue_body
 from cogworks.nodes.replies import InterfaceName, Plan, PlannedItem
 from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 from cogworks.vocabulary import SubItemKey
 

@@ -9,8 +9,8 @@ from cogworks.forge.bases import part_of
 from cogworks.leaving import in_markdown
 from cogworks.ledger.record import ledger_branch
 from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, pull_request
-from cogworks.nodes.contract import NodeTask
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
+from cogworks.nodes.task import NodeTask
 from cogworks.packs.telling import for_people
 from cogworks.repair.proof import Summary, caution, markdown, promise
 

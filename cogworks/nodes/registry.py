@@ -20,10 +20,11 @@ from cogworks.nodes import (
     planning,
     review,
 )
-from cogworks.nodes.contract import NodePorts, NodeProcedure, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeProcedure, Outcome
 from cogworks.nodes.deterministic import OPERATIONS, procedure_of_script, procedure_of_service
 from cogworks.nodes.from_prompt import procedure_from_prompt
 from cogworks.nodes.spawning import procedure_of_spawning
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import NodeId
 

@@ -19,11 +19,12 @@ from cogworks.nodes.artifacts import (
     wanted_text,
 )
 from cogworks.nodes.asking import Question, answered, conversation_about
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.replies import PlannedItem, ReviewPass
 from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.task import NodeTask
 from cogworks.packs.artefacts import Changed, fits, missing, patterns_besides
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView

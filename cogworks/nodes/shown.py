@@ -5,7 +5,8 @@ from types import MappingProxyType
 from typing import Any
 
 from cogworks.llm.gateway import LookLimits
-from cogworks.nodes.contract import NodePorts, NodeTask
+from cogworks.nodes.contract import NodePorts
+from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView, first_view, items_of
 

@@ -12,10 +12,11 @@ from cogworks.llm.replies import schema_problems
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.schemas import Schema
 from cogworks.nodes.asking import ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.deterministic import decided, ran
 from cogworks.nodes.from_prompt import prompt_of, question_for, schema_of, variables_for
 from cogworks.nodes.intake import issue
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Node
 
 MAX_ISSUES = 20

@@ -9,9 +9,10 @@ from cogworks.forge.bases import part_of
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.leaving import in_markdown
 from cogworks.nodes.asking import reason_for_a_person
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
 from cogworks.nodes.pull_request_texts import stacking
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import Severity
 

@@ -8,8 +8,9 @@ import pytest
 
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Failed, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.pull_request_texts import change_body
+from cogworks.nodes.task import Conventions
 from cogworks.repair.proof import Summary, markdown
 from tests.codegen.test_test_writing import CUSTOM, implemented, on_branch, world, written
 from tests.codegen.test_test_writing import suite as custom_suite

@@ -10,8 +10,9 @@ from cogworks.cycle.events import Committed
 from cogworks.cycle.replay import verify
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Failed, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import Implementation
+from cogworks.nodes.task import Conventions
 from cogworks.vocabulary import Severity
 from tests.codegen.test_test_writing import CUSTOM, WRONG, implemented, world, written
 from tests.fakes import FakePorts

@@ -19,7 +19,8 @@ from cogworks.cycle.results import ActionResult, Payload
 from cogworks.cycle.signals import Forced
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.code_generation import LIMITS
-from cogworks.nodes.contract import Conventions, Workspace
+from cogworks.nodes.contract import Workspace
+from cogworks.nodes.task import Conventions
 from cogworks.vocabulary import BranchName, RunId, Severity
 from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import FakePorts

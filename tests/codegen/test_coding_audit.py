@@ -2,7 +2,8 @@
 
 from cogworks.codegen.governed import AUDIT_FILE, coding_policy
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Failed, Succeeded
+from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.task import Conventions
 from cogworks.tools.records import is_closed, read_records
 from tests.nodes.test_code_generation import change, ports, the_task
 

@@ -8,7 +8,8 @@ from cogworks.codegen.near import MOST_NEAR, SLOW_S, near_tests, reached
 from cogworks.domain_services.checking import DependencyGraph
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Succeeded, Workspace
+from cogworks.nodes.contract import Succeeded, Workspace
+from cogworks.nodes.task import Conventions
 from tests.nodes.examples import FILES, change, ports, suite, task
 
 FAR, NEAR = "tests/test_far.py", "tests/test_near.py"

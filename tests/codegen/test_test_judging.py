@@ -10,8 +10,9 @@ from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import Header
 from cogworks.cycle.replay import verify
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded
+from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import JudgedTests, TestVerdict, WrittenTests
+from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.settings.config import parse_config
 from tests.codegen.test_test_writing import CUSTOM, TEXT, implemented, traced, world, written
 from tests.fakes import FakePorts

@@ -25,8 +25,9 @@ from cogworks.errors import ConfigurationError
 from cogworks.forge.wordings import EditedText
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import Implementation, ProposedFile, WrittenTests
+from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import RunId, Severity
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git

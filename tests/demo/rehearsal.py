@@ -29,17 +29,9 @@ from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage
-from cogworks.nodes.contract import (
-    Asks,
-    DomainService,
-    NodeTask,
-    PullRequestRef,
-    SubItemRef,
-    Succeeded,
-    Visit,
-    WorkItem,
-)
+from cogworks.nodes.contract import Asks, DomainService, Succeeded
 from cogworks.nodes.registry import NODES
+from cogworks.nodes.task import NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import parse_config
 from cogworks.sight.index import Index

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cogworks.forge.effects import CommitFiles, FileText
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub
 from tests.hub.running import RunningHub

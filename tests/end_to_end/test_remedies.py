@@ -11,7 +11,8 @@ import tomli_w
 
 from cogworks.engine.time_limits import Deadline
 from cogworks.errors import BudgetReached, CogworksError, SafetyHalt
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub
 from tests.end_to_end.test_example_pipelines import (

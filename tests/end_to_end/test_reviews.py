@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub

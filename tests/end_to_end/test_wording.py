@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from tests.end_to_end.people import Item, new_item, open_hub
 from tests.hub.administrator import Administrator
 from tests.hub.running import RunningHub

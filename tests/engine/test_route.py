@@ -8,8 +8,9 @@ from cogworks.llm.budget import Budget
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.prompts import RULES
-from cogworks.nodes.contract import NodeTask, Succeeded
+from cogworks.nodes.contract import Succeeded
 from cogworks.nodes.replies import ConditionReply
+from cogworks.nodes.task import NodeTask
 from tests.fakes import ScriptedModel, finished
 from tests.nodes.examples import ITEM, ports, task
 from tests.pipeline.graphs import document, edge, parse

@@ -6,7 +6,8 @@ import pytest
 from cogworks.engine.consider import NoSuchNode, Wanted
 from cogworks.errors import ConfigurationError, NodeFailed, TryAgainLater
 from cogworks.ledger.record import LedgerUnreadable
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.spend import Spend
 from cogworks.vocabulary import IssueNumber, NodeId
 from tests.step_fakes import NODES, Fault, Runner, after, undisturbed, until_done

@@ -8,7 +8,8 @@ from cogworks.cli.reporting import EXIT_CODES
 from cogworks.engine.report import StepReport
 from cogworks.forge.facts import Account
 from cogworks.ledger.visit_folders import check_folders
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import Login, NodeId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
 from tests.nodes.examples import change

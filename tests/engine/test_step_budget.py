@@ -3,7 +3,8 @@
 import pytest
 
 from cogworks.errors import BudgetReached
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import NodeId
 from tests.step_fakes import NODES, Runner, after, until_done
 from tests.world import World

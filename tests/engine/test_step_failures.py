@@ -9,7 +9,8 @@ import pytest
 from cogworks.engine.consider import Wanted
 from cogworks.errors import TryAgainLater
 from cogworks.nodes import code_generation
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.codegen.test_test_writing import CUSTOM, written

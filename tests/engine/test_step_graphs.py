@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cogworks.forge.effects import CreateSubIssue
 from cogworks.ledger.record import Change, read_state
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.frontier import in_dependency_order
 from cogworks.pipeline.graph import SubItem
 from cogworks.vocabulary import CommitOid, NodeId

@@ -8,7 +8,8 @@ import pytest
 from cogworks.engine.consider import Wanted, consider, read_item
 from cogworks.engine.tasks import sources_of
 from cogworks.errors import ConfigurationError
-from cogworks.nodes.contract import Failed, Learnt, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
+from cogworks.nodes.task import Learnt, NodeTask
 from cogworks.pipeline.decision import Run, Stop
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.lane_choice import MovedUp

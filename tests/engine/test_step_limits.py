@@ -25,7 +25,8 @@ from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH, read_state
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import BranchName, NodeId, RunId
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
 from tests.step_fakes import Runner

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from cogworks.errors import ConfigurationError
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document

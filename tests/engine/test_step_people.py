@@ -15,7 +15,8 @@ from cogworks.forge.facts import Account, Branch, LabelEvent
 from cogworks.forge.markers import parse_marker
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.people import Held
 from cogworks.vocabulary import VISIT_TRAILER, CommitOid, IssueNumber, Login, NodeId
 from tests.pipeline.graphs import document

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from cogworks.engine.consider import Wanted, consider, read_item
-from cogworks.nodes.contract import Conventions, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.pipeline.decision import Run, Wait
 from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.codegen import ProbeConfig

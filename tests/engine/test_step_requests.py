@@ -17,7 +17,8 @@ from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World as HubWorld
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import NodeId
 from cogworks.wiring.step import open_ports

@@ -9,7 +9,8 @@ import pytest
 from cogworks.errors import TryAgainLater
 from cogworks.forge.facts import Account, Remark, ReviewText
 from cogworks.forge.reviews import MAX_CHARS
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import IssueNumber, Login, NodeId
 from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done

@@ -11,7 +11,8 @@ from cogworks.engine.consider import Wanted, configured, consider
 from cogworks.errors import BudgetReached, CogworksError, InvalidReply, PermissionRefused, TryAgainLater
 from cogworks.ledger.invariants import check_graph, check_visits
 from cogworks.ledger.visit_folders import check_folders
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.explanation import explain
 from cogworks.pipeline.transitions import settle

@@ -8,7 +8,8 @@ import pytest
 
 from cogworks.engine.report import StepReport
 from cogworks.errors import BudgetReached
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Died, Fault, Runner, Said

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from cogworks.forge.facts import Account
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.state import issue_digest
 from cogworks.vocabulary import Login
 from tests.step_fakes import NODES, Died, Fault, Runner, after

@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.engine.tasks import Source, missing_inputs, slot_values, sources_of, task_for, work_branch
 from cogworks.ledger.record import LedgerUnreadable
-from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
+from cogworks.nodes.task import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.graph import Node, Pipeline

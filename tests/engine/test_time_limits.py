@@ -9,7 +9,8 @@ import pytest
 from cogworks.domain_services.client import Limits, ProcessService
 from cogworks.engine.time_limits import Deadline, Patience, outcome_within
 from cogworks.errors import ApprovalNeeded, CogworksError, LostRace
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document, pipeline
 from tests.step_fakes import Runner

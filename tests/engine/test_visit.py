@@ -16,7 +16,8 @@ from cogworks.forge.effects import CreateSubIssue
 from cogworks.ledger.record import LedgerUnreadable
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import BROKEN_OFF
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.fakes import finished
 from tests.pipeline.graphs import document, edge

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
-from cogworks.nodes.contract import NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem, Workspace
+from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import (
     AffectedModule,
     Classification,
@@ -23,6 +23,7 @@ from cogworks.nodes.replies import (
     Scope,
     Specification,
 )
+from cogworks.nodes.task import NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.vocabulary import BranchName, IssueNumber, NodeId, Severity, SubItemKey, VisitKey
 from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 

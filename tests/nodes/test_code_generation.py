@@ -17,8 +17,9 @@ from cogworks.errors import ApprovalNeeded, LostRace, VisitStopped
 from cogworks.forge.effects import PushBranch
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import CodeChange, ProposedFile
+from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.settings.config import DependencyConfig
 from cogworks.vocabulary import BranchName, CommitOid, Severity
 from tests.fakes import FakePorts, MemoryWorkspace

@@ -3,8 +3,9 @@ import pytest
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.llm.prompts import delimited
-from cogworks.nodes.contract import Conventions, Failed, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
+from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import BranchName, Severity
 from tests.fakes import MemoryWorkspace, ScriptedService

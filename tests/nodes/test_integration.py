@@ -4,8 +4,9 @@ import pytest
 
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import OpenPullRequest, ReportCheck
-from cogworks.nodes.contract import Failed, SubItemRef, Succeeded
+from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.integration import run
+from cogworks.nodes.task import SubItemRef
 from cogworks.packs.choosing import choose
 from cogworks.packs.declared import Trigger
 from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown

@@ -10,8 +10,9 @@ from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import Interface, InterfaceMap
 from cogworks.nodes.asking import MAX_LEARNT_CHARS, told_of
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Conventions, Failed, Learnt, NodeTask, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import ProposedFile
+from cogworks.nodes.task import Conventions, Learnt, NodeTask
 from cogworks.pipeline.lane_choice import MOST_FILES
 from tests.fakes import FakePorts
 from tests.nodes.examples import FIXED, INPUTS, change, ports, task

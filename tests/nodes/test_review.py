@@ -3,8 +3,9 @@
 import pytest
 
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.nodes.contract import Conventions, Failed, Succeeded
+from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, run
+from cogworks.nodes.task import Conventions
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
 from tests.nodes.examples import CODE, FILES, FIXED, INTERFACES, change, finding, output, ports, task, verdict

@@ -1,8 +1,8 @@
 """How much of the repository a prompt shows, and how often its reader may look."""
 
-from cogworks.nodes.contract import Conventions
 from cogworks.nodes.intake import run
 from cogworks.nodes.shown import look_limits, manifest_of, repository_view
+from cogworks.nodes.task import Conventions
 from cogworks.settings.config import parse_config
 from cogworks.sight.question import About
 from tests.nodes.examples import CLASSIFICATION, FILES, ports, task

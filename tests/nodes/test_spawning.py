@@ -5,9 +5,10 @@ from typing import Any
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.forge.effects import CreateIssue
 from cogworks.forge.publication import Published, PublishedIssue, RefusedIssue
-from cogworks.nodes.contract import Conventions, Outcome, Succeeded
+from cogworks.nodes.contract import Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
+from cogworks.nodes.task import Conventions
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import IssueNumber
 from tests.nodes.declared import Desk, declared, desk, files

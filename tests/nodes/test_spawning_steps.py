@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from cogworks.forge.effects import CreateIssue
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Died, Fault, Runner

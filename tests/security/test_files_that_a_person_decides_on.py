@@ -6,9 +6,10 @@ import pytest
 
 from cogworks.codebase.asking import is_asked_about
 from cogworks.nodes import code_generation, interface_design
-from cogworks.nodes.contract import Conventions, Failed, Succeeded
+from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.replies import ProposedFile
+from cogworks.nodes.task import Conventions
 from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.config import DependencyConfig
 from tests.codegen.test_test_writing import implemented, world, written
