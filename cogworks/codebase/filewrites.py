@@ -1,5 +1,6 @@
-"""Writes several files below one directory, or takes back what was written of them."""
+"""Writes several files below one directory, or takes back what was written of them; tells names and texts from bytes."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from cogworks.codebase.confined import StoredFile, delete_file, read_file, write
 from cogworks.codebase.failures import CodebaseError
 
 _NEW_FILE_MODE = 0o644
+_SURROGATE = re.compile("[\ud800-\udfff]")
 Before = tuple[str, StoredFile | None]
 """A path and what was there; None: nothing."""
 
@@ -42,3 +44,8 @@ def put_back(root: Path, before: Sequence[Before]) -> None:
     """Make the files what they were."""
     for path, old in reversed(before):
         delete_file(root, path) if old is None else write_file(root, path, old)
+
+
+def is_text(text: str) -> bool:
+    """Whether what git said was UTF-8: bytes that are none are read as surrogates."""
+    return _SURROGATE.search(text) is None

@@ -13,7 +13,7 @@ from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised
 from cogworks.codebase.confined import obstacle, read_file
 from cogworks.codebase.disktree import next_tree, whole_tree
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
-from cogworks.codebase.filewrites import put_back, write_all
+from cogworks.codebase.filewrites import is_text, put_back, write_all
 from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, zsplit
@@ -24,7 +24,6 @@ from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwrit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _LINK = "120000"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}|HEAD([~^]\d*)*")
 
 
@@ -121,7 +120,7 @@ class WorkingCopy:
     def files(self) -> Sequence[str]:
         """Tracked files on the disk whose names are text, sorted; a file written by `apply` is tracked at once."""
         entries = (entry.split("\t", 1) for entry in zsplit(self._run("ls-files", "--stage", "-z")))
-        paths = {path for stage, path in entries if not stage.startswith(SUBMODULE) and _is_text(path)}
+        paths = {path for stage, path in entries if not stage.startswith(SUBMODULE) and is_text(path)}
         return sorted(path for path in paths if os.path.lexists(f"{self._path}/{path}"))
 
     def read(self, path: str) -> str | None:
@@ -167,7 +166,7 @@ class WorkingCopy:
         if not newest or not fork or newest == self._blob(CommitOid(fork), path):
             return self.read(path)
         text = self._run("cat-file", "blob", newest)
-        return None if not _is_text(text) else text
+        return None if not is_text(text) else text
 
     def read_at(self, oid: CommitOid, path: str) -> str | None:
         """Text of a file as a commit of the remote has it; None when absent there or not UTF-8 text.
@@ -387,10 +386,6 @@ class WorkingCopy:
         """What names the file in a commit; empty when there is none."""
         entry = self._run("ls-tree", commit, "--", normalised(path)).split()
         return entry[2] if len(entry) > 2 and entry[1] == "blob" and entry[0] != _LINK else ""
-
-
-def _is_text(path: str) -> bool:
-    return _SURROGATE.search(path) is None
 
 
 def _rejection(stdout: str, stderr: str) -> str | None:

@@ -264,7 +264,7 @@ class PatchRun:
                 trial=Trial(category=f"{result.code} {' '.join(problems)}"[:200], problems=problems),
                 request=change["request"],
             ),
-            reasons=tuple(f"{result.code}: {each}" for each in problems) + _printed(result),
+            reasons=tuple(f"{result.code}: {each}" for each in problems) + result.shown,
         )
 
     def _revert(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
@@ -382,14 +382,6 @@ class PatchRun:
 
     def _tell_moment(self, moment: TransactionEvent) -> None:
         self._note(moment.kind, step=moment.step, **moment.data)
-
-
-def _printed(result: Result) -> tuple[str, ...]:
-    """Which tests a change that was not kept left failing, as far as they ran, and what they printed."""
-    after = result.after
-    if after is None or not after.failing:
-        return result.printed
-    return (f"failing with this change: {', '.join(sorted(after.failing)[:10])}", *result.printed)
 
 
 def _state(tree: Tree) -> TreeState:

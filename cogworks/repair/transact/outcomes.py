@@ -118,6 +118,12 @@ class Result(Value):
         return self.code == "kept"
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """Which tests a change that was not kept left failing, as far as they ran, and what they printed."""
+        failing = sorted(self.after.failing)[:10] if self.after else []
+        return (*([f"failing with this change: {', '.join(failing)}"] if failing else []), *self.printed)
+
+    @property
     def was_applied(self) -> bool:
         """Whether the diff reached the tree, for however long."""
         return self.code in (
