@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from cogworks.errors import ConfigurationError, PermissionRefused
+from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
 from cogworks.llm.provider import ModelRequest
 from cogworks.llm.providers.clouds import CloudProvider, Hides, missing_extra
 from cogworks.llm.providers.http_door import Waits
@@ -19,7 +19,8 @@ try:
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials
-    from botocore.exceptions import BotoCoreError
+    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+    from botocore.exceptions import ConnectionError as NotConnected
     from botocore.session import Session, get_session
 
     from cogworks.llm.providers.aws_events import STREAM_TYPE, AwsEvents
@@ -28,6 +29,7 @@ except ModuleNotFoundError as error:
 
 EXAMPLE = "https://bedrock-runtime.eu-central-1.amazonaws.com"
 _SIGNED_FOR = "bedrock"
+_SERVERS_FAULT = 500
 
 
 class _Error(BaseModel):
@@ -51,7 +53,7 @@ class Signature(httpx.Auth):
             session = session or get_session()
             self.region = region or str(session.get_config_variable("region") or "")
             self._credentials: Credentials | None = None if key else session.get_credentials()
-        except BotoCoreError as error:
+        except _FAILURES as error:
             raise ConfigurationError("AWS_PROFILE", [f"Amazon's library says: {error}"]) from error
         self._key = key
         self.hide: Hides = lambda _: None
@@ -75,14 +77,37 @@ class Signature(httpx.Auth):
     def _sign(self, request: httpx.Request, credentials: Credentials) -> None:
         try:
             frozen = credentials.get_frozen_credentials()
-        except BotoCoreError as error:
-            raise PermissionRefused(f"the credentials of Amazon cannot be renewed: {error}") from error
+        except _FAILURES as error:
+            raise _not_renewed(error) from error
         for secret in (frozen.secret_key, frozen.token):
             self.hide(secret or "")
         kept = {name: request.headers[name] for name in ("host", "content-type")}
         signed = AWSRequest(method=request.method, url=str(request.url), data=request.content, headers=kept)
         SigV4Auth(frozen, _SIGNED_FOR, self.region).add_auth(signed)
         request.headers.update(dict(signed.headers.items()))
+
+
+_FAILURES = (BotoCoreError, ClientError, RuntimeError, OSError, ValueError)
+"""What Amazon's library raises while it looks for credentials: its own errors, and what its files and programs come to."""
+_LATER = frozenset({"Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"})
+
+
+def _not_renewed(error: Exception) -> CogworksError:
+    if _may_be_over_soon(error):
+        return TryAgainLater(
+            f"Amazon could not be asked for credentials: {error}. Check the network, then run the same step again."
+        )
+    return PermissionRefused(
+        f"the credentials of Amazon cannot be renewed: {error}. Check the profile, its `role_arn`, or log in again; "
+        "`aws sts get-caller-identity` shows the same error."
+    )
+
+
+def _may_be_over_soon(error: Exception) -> bool:
+    if not isinstance(error, ClientError):
+        return isinstance(error, (NotConnected, HTTPClientError))
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status >= _SERVERS_FAULT or error.response.get("Error", {}).get("Code") in _LATER
 
 
 class BedrockProvider(CloudProvider):

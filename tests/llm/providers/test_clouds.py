@@ -10,6 +10,14 @@ import pytest
 from anthropic import AnthropicBedrock, AnthropicVertex
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials, ReadOnlyCredentials
+from botocore.exceptions import (
+    ClientError,
+    CredentialRetrievalError,
+    EndpointConnectionError,
+    ReadTimeoutError,
+)
+from botocore.session import get_session
 from google.auth.exceptions import RefreshError, TransportError
 
 from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater
@@ -217,6 +225,52 @@ def test_a_token_of_google_is_renewed_when_it_has_to_be_and_its_failures_are_tol
                 login.refresh = fail  # type: ignore[method-assign]
                 with pytest.raises(error, match=str(problem)):
                     provider.complete(question(model=MODEL))
+
+
+def answered(code: str, status: int) -> ClientError:
+    """What Amazon's library raises where the service that gives credentials answers with an error."""
+    response: Any = {
+        "Error": {"Code": code, "Message": "no such role"},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return ClientError(response, "AssumeRole")
+
+
+@pytest.mark.parametrize(
+    ("problem", "error"),
+    [
+        (answered("AccessDenied", 403), PermissionRefused),
+        (answered("InvalidIdentityToken", 400), PermissionRefused),
+        (
+            RuntimeError("Credentials were refreshed, but the refreshed credentials are still expired."),
+            PermissionRefused,
+        ),
+        (FileNotFoundError(2, "No such file or directory", "/var/run/token"), PermissionRefused),
+        (CredentialRetrievalError(provider="sso", error_msg="no"), PermissionRefused),
+        (answered("Throttling", 400), TryAgainLater),
+        (answered("InternalFailure", 503), TryAgainLater),
+        (EndpointConnectionError(endpoint_url="https://sts.test"), TryAgainLater),
+        (ReadTimeoutError(endpoint_url="https://sts.test"), TryAgainLater),
+    ],
+    ids=lambda given: type(given).__name__ if isinstance(given, Exception) else given.__name__,
+)
+def test_credentials_of_amazon_that_cannot_be_renewed_are_told_as_what_they_are(
+    problem: Exception, error: type[Exception]
+) -> None:
+    class Failing(Credentials):
+        def get_frozen_credentials(self) -> ReadOnlyCredentials:
+            raise problem
+
+    session = get_session()
+    session.get_credentials = lambda: Failing("AKID", "k")
+    with ModelServer() as server:
+        signature = Signature(REGION, session=session)
+        with (
+            BedrockProvider(signature, waits=Waits([].append, float), base_url=server.url) as provider,
+            pytest.raises(error, match=re.escape(str(problem))),
+        ):
+            provider.complete(question(model=MODEL))
+    assert not server.seen
 
 
 @pytest.mark.parametrize(
