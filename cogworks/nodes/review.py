@@ -25,7 +25,8 @@ from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.replies import PlannedItem, ReviewPass
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
-from cogworks.packs.artefacts import Changed, fits, missing, patterns_besides
+from cogworks.packs.artefacts import Changed, missing, patterns_besides
+from cogworks.packs.patterns import fits
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 
 from cogworks.packs.choosing import FrozenPacks, Required, required
 from cogworks.packs.declared import AnnotationArtefact, FileArtefact, SectionArtefact
+from cogworks.packs.patterns import fits
 from cogworks.vocabulary import Value
 
 _HEADING = re.compile(r" {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
@@ -59,11 +59,6 @@ def patterns_besides(frozen: FrozenPacks) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def fits(path: str, patterns: Sequence[str]) -> bool:
-    """Whether a path fits one of some patterns."""
-    return any(_glob(pattern).fullmatch(path) for pattern in patterns)
-
-
 def _missing(each: Required, changed: Sequence[Changed], others: Mapping[str, str]) -> Iterator[Missing]:
     texts = {file.path: file.text for file in changed}
     artefact = each.artefact
@@ -100,7 +95,7 @@ def _absent(each: Required, patterns: Sequence[str], what: str) -> Missing:
 
 def _unannotated(pack: str, artefact: AnnotationArtefact, file: Changed) -> Iterator[Missing]:
     code, words = re.compile(artefact.code_pattern), re.compile(artefact.annotation_pattern)
-    lines = [line[:MAX_LINE_CHARS] for line in file.text.splitlines()]
+    lines = list(_lines(file.text))
     for number, line in enumerate(lines, 1):
         if number not in file.added or not code.search(line):
             continue
@@ -119,7 +114,7 @@ def _unannotated(pack: str, artefact: AnnotationArtefact, file: Changed) -> Iter
 def headings(markdown: str) -> Iterator[str]:
     """The headings of a document, those in fences left out; underlined ones count too."""
     is_fenced, before = False, ""
-    for line in (each[:MAX_LINE_CHARS] for each in markdown.splitlines()):
+    for line in _lines(markdown):
         if _FENCE.match(line):
             is_fenced = not is_fenced
         elif not is_fenced:
@@ -130,9 +125,6 @@ def headings(markdown: str) -> Iterator[str]:
         before = line
 
 
-@cache
-def _glob(pattern: str) -> re.Pattern[str]:
-    """`*` and `?` stay in their folder, `**/` is any number of folders."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("/"))
-    made = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(made.get(part, re.escape(part)) for part in parts))
+def _lines(text: str) -> Iterator[str]:
+    """Numbered as git numbers them: other characters that Python ends a line at stand inside of one."""
+    return (line.removesuffix("\r")[:MAX_LINE_CHARS] for line in text.split("\n"))

@@ -1,14 +1,16 @@
 """Context packs as their files declare them: when one applies, what it tells, what a change under it has to hold."""
 
+import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import ConfigurationError
+from cogworks.packs.patterns import checked_glob, checked_regex
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
@@ -23,27 +25,10 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 MAX_DOCUMENT_CHARS = 100_000
 """Of one document; a run keeps it whole, whatever a prompt has room for."""
 _MAX_PATTERN_CHARS = 200
-_REPEATED_REPEAT = re.compile(r"\((?:[^()\\]|\\.)*(?<!\\)[*+}](?:[^()\\]|\\.)*\)[*+{]")
-"""What takes for ever on a text that nearly fits, as in `(a+)+`."""
 
-
-def _checked_pattern(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        message = f"is no regular expression: {error}"
-        raise ValueError(message) from None
-    if _REPEATED_REPEAT.search(pattern):
-        message = (
-            "repeats a group that itself repeats something, which can take for ever; write it with one repeat"
-        )
-        raise ValueError(message)
-    return pattern
-
-
-Glob = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_CHARS)]
-"""A path as git reads it in `.gitignore`'s words: `*` stays in its folder, `**` crosses folders."""
-Regex = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_CHARS)]
+Glob = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_CHARS), AfterValidator(checked_glob)]
+"""`*` stays in its folder, `**` crosses folders; without a `/` it fits in any folder, with one at its end all that is below."""
+Regex = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_CHARS), AfterValidator(checked_regex)]
 """Matched against each line by itself."""
 Where = Literal["change", "repository"]
 
@@ -74,7 +59,6 @@ class SectionArtefact(Value):
     _as_list = field_validator("file_pattern", mode="before")(
         lambda given: (given,) if isinstance(given, str) else given
     )
-    _checked = field_validator("heading_pattern")(_checked_pattern)
 
 
 class AnnotationArtefact(Value):
@@ -91,7 +75,6 @@ class AnnotationArtefact(Value):
     _as_list = field_validator("file_pattern", mode="before")(
         lambda given: (given,) if isinstance(given, str) else given
     )
-    _checked = field_validator("code_pattern", "annotation_pattern")(_checked_pattern)
 
 
 Artefact = Annotated[FileArtefact | SectionArtefact | AnnotationArtefact, Field(discriminator="type")]
@@ -174,10 +157,17 @@ def read_pack(
 
 
 def _refuse_strange(name: str, files: Mapping[str, str]) -> None:
-    strange = sorted(path for path in files if not path.endswith((".md", ".toml")))
-    if strange:
-        problems = [f"`{path}` is no Markdown and no TOML; a pack holds nothing else" for path in strange]
-        raise ConfigurationError(f"{FOLDER}/{name}", problems)
+    if strange := sorted(set(files) - set(FILES)):
+        raise ConfigurationError(f"{FOLDER}/{name}", [_strange(path) for path in strange])
+
+
+def _strange(path: str) -> str:
+    if not path.endswith((".md", ".toml")):
+        return f"`{path}` is no Markdown and no TOML; a pack holds nothing else"
+    close = difflib.get_close_matches(path, FILES, n=1)
+    meant = f"; did you mean `{close[0]}`?" if close else ""
+    listed = ", ".join(f"`{each}`" for each in FILES)
+    return f"`{path}` is no file of a pack{meant or '.'} A pack holds nothing but {listed}; rename it, or move it elsewhere"
 
 
 def _trigger(text: str | None) -> Trigger | str:

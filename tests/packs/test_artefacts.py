@@ -2,7 +2,8 @@
 
 import pytest
 
-from cogworks.packs.artefacts import fits, headings, missing, patterns_besides
+from cogworks.packs.artefacts import headings, missing, patterns_besides
+from cogworks.packs.patterns import fits
 from tests.packs.declared import frozen, names, new, pack, touched
 
 FILE = {"name": "Analysis", "type": "file", "path_pattern": "docs/safety/panic*.md"}
@@ -101,6 +102,24 @@ def test_how_near_is_what_the_pack_says(within: int, is_there: bool) -> None:
     assert (missing(frozen(pack("p", strict)), [new("a.rs", source(3))], {}) == ()) is is_there
 
 
+@pytest.mark.parametrize("odd", ["\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r"])
+def test_lines_are_numbered_as_git_numbers_them(odd: str) -> None:
+    text = f"a{odd}b\nunsafe {{ a() }}\n"
+
+    found = missing(frozen(pack("p", UNSAFE)), [touched("a.rs", text, 2)], {})
+
+    assert [each.line for each in found] == [2]
+
+
+def test_the_end_of_a_line_of_windows_is_none_of_its_words() -> None:
+    strict = {**UNSAFE, "code_pattern": r"\{$"}
+
+    assert [
+        each.line for each in missing(frozen(pack("p", strict)), [touched("a.rs", "a {\r\n", 1)], {})
+    ] == [1]
+    assert list(headings("# A\r\n\r\nB\r\n-\r\n")) == ["A", "B"]
+
+
 def test_every_place_without_the_words_is_named() -> None:
     text = (
         "unsafe { a() }\n" + "\n" * 20 + "// SAFETY: held\nunsafe { b() }\n" + "\n" * 20 + "unsafe { c() }\n"
@@ -137,7 +156,18 @@ def test_words_are_wanted_only_in_files_that_fit() -> None:
         ("docs/?.md", "docs/ab.md", False),
         ("a.b", "axb", False),
         ("/a", "a", True),
+        ("/a", "b/a", False),
+        ("*.rs", "a.rs", True),
+        ("*.rs", "src/deep/a.rs", True),
+        ("test_?.py", "tests/test_a.py", True),
+        ("src/*.rs", "b/src/a.rs", False),
+        ("docs/", "docs/a/b.md", True),
+        ("docs/", "a/docs/b.md", True),
+        ("docs/", "docs", False),
+        ("/docs/", "a/docs/b.md", False),
+        ("docs/safety/", "docs/safety/a/b.md", True),
+        ("docs/safety/", "a/docs/safety/b.md", False),
     ],
 )
-def test_patterns_of_paths_read_as_git_reads_them(pattern: str, path: str, does: bool) -> None:
+def test_a_pattern_of_paths_fits_whole_paths_as_git_reads_it(pattern: str, path: str, does: bool) -> None:
     assert fits(path, [pattern]) is does

@@ -3,7 +3,7 @@
 import pytest
 
 from cogworks.errors import ConfigurationError
-from cogworks.packs.declared import Pack, Unusable, read_pack
+from cogworks.packs.declared import Pack, Unusable, artefact_of, read_pack
 
 TRIGGER = '[trigger]\nlanguages = ["rust"]\n'
 ARTEFACTS = """
@@ -93,6 +93,41 @@ def test_what_is_required_and_cannot_be_read_stops_everything(declared: str, pro
     assert problem in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "is_endless"),
+    [
+        ("(a+)+b", True),
+        ("((a+))+$", True),
+        ("((a+)b?)+$", True),
+        (r"(?:(?:\w+)\s?)+$", True),
+        ("(a|a)*$", True),
+        ("(a|ab)*?$", True),
+        ("(a?){20}b", True),
+        ("(?=(a*)*b)", True),
+        ("((?>a|ab)c*)+", True),
+        ("(a+)?b", False),
+        ("(a|b)?c+", False),
+        ("[ab]+(c|d)e*", False),
+        (r"(\d{4}-)+x", False),
+        (r"^\s*except\s*(\(?\s*(Base)?Exception\b.*)?:", False),
+    ],
+)
+def test_a_pattern_that_a_text_may_keep_busy_for_ever_is_refused(pattern: str, is_endless: bool) -> None:
+    given = {"name": "A", "type": "annotation", "code_pattern": pattern, "annotation_pattern": "b"}
+
+    if is_endless:
+        with pytest.raises(ValueError, match="can take for ever"):
+            artefact_of(given)
+    else:
+        artefact_of(given)
+
+
+@pytest.mark.parametrize("pattern", ["src/[ab].rs", "src/\\*.rs", "!src/a.rs"])
+def test_a_pattern_of_paths_holds_nothing_that_would_be_passed_over(pattern: str) -> None:
+    with pytest.raises(ValueError, match="a pattern of paths"):
+        artefact_of({"name": "A", "type": "file", "path_pattern": pattern})
+
+
 def test_two_artefacts_of_one_name_are_an_error() -> None:
     one = '[[artefact]]\nname = "A"\ntype = "file"\npath_pattern = "a"\n'
 
@@ -103,6 +138,23 @@ def test_two_artefacts_of_one_name_are_an_error() -> None:
 def test_a_pack_holds_markdown_and_toml_and_nothing_that_could_run() -> None:
     with pytest.raises(ConfigurationError, match=r"`check\.sh` is no Markdown"):
         read_pack("p", {"trigger.toml": TRIGGER, "check.sh": ""}, source="repository")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("required-artifacts.toml", "did you mean `required-artefacts.toml`?"),
+        ("antipatterns.md", "did you mean `anti-patterns.md`?"),
+        ("notes.md", "A pack holds nothing but `trigger.toml`, `anti-patterns.md`"),
+        ("more/anti-patterns.md", "`more/anti-patterns.md` is no file of a pack"),
+    ],
+)
+def test_a_file_that_a_pack_does_not_know_is_named_with_those_that_it_knows(path: str, said: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read_pack("p", {"trigger.toml": TRIGGER, path: "x = 1\n"}, source="repository")
+
+    assert refused.value.source == ".cogworks/context-packs/p"
+    assert said in str(refused.value)
 
 
 def test_a_digest_changes_with_every_part_of_a_pack() -> None:

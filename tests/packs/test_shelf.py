@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from cogworks.errors import ConfigurationError
 from cogworks.packs.artefacts import missing
 from cogworks.packs.choosing import Subject, choose
 from cogworks.packs.declared import DOCUMENTS, Pack
@@ -36,7 +37,7 @@ def test_packs_are_the_folders_below_their_folder() -> None:
     files = {
         f"{root}/a/trigger.toml": TRIGGER,
         f"{root}/a/anti-patterns.md": "No.",
-        f"{root}/b/notes.md": "x",
+        f"{root}/b/safe-patterns.md": "x",
         f"{root}/README.md": "x",
     }
 
@@ -45,6 +46,17 @@ def test_packs_are_the_folders_below_their_folder() -> None:
     assert [each.name for each in found] == ["a", "b"]
     assert isinstance(found[0], Pack)
     assert found[0].documents == {"anti-patterns.md": "No."}
+
+
+@pytest.mark.parametrize("name", ["required-artefacts.toml", "trigger.toml", "anti-patterns.md"])
+def test_a_file_that_is_no_text_requires_something_nobody_knows_and_is_an_error(name: str) -> None:
+    root = ".cogworks/context-packs/a"
+    files = {f"{root}/trigger.toml": TRIGGER, f"{root}/{name}": None}
+
+    with pytest.raises(ConfigurationError, match="is no text in UTF-8") as refused:
+        packs_of(list(files), files.get, ())
+
+    assert refused.value.source == f"{root}/{name}"
 
 
 def test_a_pack_of_the_repository_goes_before_one_that_ships() -> None:
