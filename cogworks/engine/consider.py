@@ -146,7 +146,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     heard = hear(snapshot, known.inputs if known else Inputs(), config)
     heard = with_change_requests(heard, snapshot, known, config)
     first = first_lane(snapshot, config, heard.ignored_labels)
-    pipeline = pipelines.choose(known.pipeline if known and known.refusal is None else first)
+    pipeline = pipelines.choose(known.pipeline if known and known.has_begun else first)
 
     def fresh() -> RunState:
         # A new run begins where every run does; what an earlier one chose is forgotten.
@@ -201,9 +201,8 @@ def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipe
     Raises:
         ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
     """
-    has_begun = state is not None and state.refusal is None
     config = _config(snapshot)
-    return config, declared(snapshot, config).choose(state.pipeline if state and has_begun else None)
+    return config, declared(snapshot, config).choose(state.pipeline if state and state.has_begun else None)
 
 
 def declared(snapshot: Snapshot, config: Config) -> PipelineConfiguration:
@@ -267,7 +266,7 @@ def _new_run(snapshot: Snapshot, pipeline: Pipeline, run_id: RunId) -> RunState:
 
 def _beginning(known: RunState, pipeline: Pipeline, snapshot: Snapshot) -> RunState:
     """The run as it goes on; one that was refused begins on the repository and the request as they are now."""
-    if known.refusal is None:
+    if known.has_begun:
         return known
     asked = issue_digest(snapshot.issue.title, snapshot.issue.body)
     now = {"pipeline": pipeline.name, "graph_hash": pipeline.graph_hash, "issue_digest": asked}

@@ -6,9 +6,10 @@ Packs are read before the issue is classified, so that a malformed one costs no 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cogworks.errors import ConfigurationError
 from cogworks.ledger.record import LedgerUnreadable, canonical, ledger_branch
 from cogworks.nodes.contract import NodePorts
-from cogworks.packs.choosing import FrozenPacks, Subject, choose
+from cogworks.packs.choosing import FrozenPacks, Subject, choose, conflicts
 from cogworks.packs.declared import FOLDER, Pack, Unusable
 from cogworks.packs.shelf import packs_of
 from cogworks.pipeline.checks import CLASSIFICATION
@@ -19,6 +20,14 @@ from cogworks.settings.config import Config
 from cogworks.vocabulary import CommitOid
 
 PACKS_FILE = "packs.json"
+MAX_KEPT_BYTES = 400_000
+"""Of the packs of a repository together. GitHub shows a file whole up to 512 000 bytes; a claim that gets a part cannot go on."""
+
+_MOST_NAMED = 5
+
+
+class MalformedPacks(ConfigurationError):
+    """Packs that people have to mend before anything of a run is paid for."""
 
 
 def decides_on_packs(node: Node, at: Instance) -> bool:
@@ -30,11 +39,40 @@ def shelf_of(ports: NodePorts, config: Config, head: CommitOid) -> tuple[Pack | 
     """The packs of the default branch, and those of cogworks that the repository asks for.
 
     Raises:
-        ConfigurationError: what a pack requires cannot be read.
+        MalformedPacks: what a pack requires cannot be read, or the ledger has no room for all of them.
     """
     copy = ports.workspace()
     paths = copy.files_at(head, FOLDER)
-    return packs_of(paths, lambda path: copy.read_at(head, path), config.context_packs.shipped)
+    try:
+        packs = packs_of(paths, lambda path: copy.read_at(head, path), config.context_packs.shipped)
+    except ConfigurationError as error:
+        raise MalformedPacks(error.source, error.problems) from error
+    if problem := _too_large(packs):
+        raise MalformedPacks(FOLDER, [problem])
+    return packs
+
+
+def _too_large(packs: Sequence[Pack | Unusable]) -> str:
+    """Why the ledger could not keep them; empty where it can, whichever of them a run chooses."""
+    sizes = {each.name: _kept_bytes(each) for each in packs}
+    usable = sorted((each for each in packs if isinstance(each, Pack)), key=lambda each: each.name)
+    total = sum(sizes.values()) + len("".join(conflicts(usable)).encode())
+    if total <= MAX_KEPT_BYTES:
+        return ""
+    largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:_MOST_NAMED]
+    named = ", ".join(f"`{name}` ({sizes[name]:,} bytes)" for name in largest)
+    return (
+        f"the packs take {total:,} bytes as the ledger keeps them, and it has room for {MAX_KEPT_BYTES:,}; the largest are {named}. "
+        "Shorten or remove some"
+    )
+
+
+def _kept_bytes(pack: Pack | Unusable) -> int:
+    if isinstance(pack, Unusable):
+        return len(canonical(pack.model_dump(mode="json")).encode())
+    # Why a pack applies or not names its criteria once more.
+    said = canonical([pack.model_dump(mode="json"), pack.trigger.model_dump(mode="json")])
+    return len(said.encode())
 
 
 def frozen_by(

@@ -50,6 +50,8 @@ class Refused:
     state: RunState | None
     """None: there is no ledger yet."""
     problem: str
+    has_claimed: bool = False
+    """Whether a node was claimed before the problem was found: somebody who is obeyed asked for the item."""
 
     @property
     def refusal(self) -> Refusal:
@@ -79,7 +81,7 @@ def tell_refusal(
         return
     attempt = _attempt(refused, take_over=take_over)
     event = _asked_by(ports.tracker, refused.snapshot) if attempt else None
-    if event is None:
+    if not attempt or (event is None and not refused.has_claimed):
         return
     state = _with_problem(state or _born(refused.snapshot, new_run_id()), refused, event)
     try:
@@ -128,7 +130,7 @@ def _born(snapshot: Snapshot, run_id: RunId) -> RunState:
     )
 
 
-def _with_problem(state: RunState, refused: Refused, event: LabelEvent) -> RunState:
+def _with_problem(state: RunState, refused: Refused, event: LabelEvent | None) -> RunState:
     key = next((each.visit_key for each in state.owed if each.topic == STATUS_TOPIC), None)
     owed = Owed(
         topic=STATUS_TOPIC,

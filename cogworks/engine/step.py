@@ -14,6 +14,7 @@ from cogworks.engine.consider import (
     refuse_lost_ledger,
     state_of,
 )
+from cogworks.engine.packs import MalformedPacks
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
 from cogworks.engine.refuse import Refused, tell_refusal
@@ -86,7 +87,7 @@ def _act(ports: StepPorts, seen: Considered, wanted: Wanted) -> StepReport:
     match seen.decision:
         case move.Run() as run:
             _check(ports, seen, run, wanted)
-            return _visit(ports, seen, run)
+            return _visit(ports, seen, run, wanted)
         case move.Answer() as due:
             return _answer(ports, seen, due)
         case move.GiveUpOn(lease=lease, reason=reason):
@@ -159,12 +160,16 @@ def _forget_ended(ports: StepPorts, seen: Considered) -> None:
         ports.forget(before.run_id)
 
 
-def _visit(ports: StepPorts, seen: Considered, run: move.Run) -> StepReport:
+def _visit(ports: StepPorts, seen: Considered, run: move.Run, wanted: Wanted) -> StepReport:
     claimed = _claim(ports, seen, run)
     try:
         ended = run_visit(ports.visit, claimed)
     except LostRace as error:
         return report("backed_off", str(error), seen, claimed.visit_lease.state)
+    except MalformedPacks as error:
+        # The visit was given back without a word of what it waits for: whoever dies before the telling leaves it to a sweep.
+        _tell(ports, read_item(ports.tracker), str(error), wanted, has_claimed=True)
+        raise
     except ApprovalNeeded as error:
         return _asking(ports, seen, run, claimed, str(error))
     except ToBeContinued as error:
@@ -338,15 +343,17 @@ def _show(ports: StepPorts, seen: Considered, now: Standing) -> str:
     return (ports.tracker.show(effects, seen.snapshot) or "") if effects else ""
 
 
-def _tell(ports: StepPorts, snapshot: Snapshot, problem: str, wanted: Wanted) -> None:
+def _tell(
+    ports: StepPorts, snapshot: Snapshot, problem: str, wanted: Wanted, *, has_claimed: bool = False
+) -> None:
     """Say on the issue what a person has to mend in the repository.
 
     Raises:
         StaleTip: the ledger moved meanwhile, so somebody else may have begun.
     """
     state = state_of(snapshot)
-    if state is None or state.refusal is not None:
-        refused, ledger = Refused(snapshot, state, problem), ports.ledger(snapshot)
+    if state is None or state.refusal is not None or has_claimed:
+        refused, ledger = Refused(snapshot, state, problem, has_claimed), ports.ledger(snapshot)
         try:
             tell_refusal(
                 _answer_ports(ports), ledger, refused, take_over=wanted.take_over, new_run_id=ports.new_run_id

@@ -116,7 +116,7 @@ class RunState(Value):
     """Comments that people are owed and that are not posted yet."""
     earlier: EarlierRuns = EarlierRuns()
     refusal: Refusal | None = None
-    """Why no node could be claimed yet; None once one was."""
+    """Why no node could be claimed, or the one that was claimed could not begin; None once one is claimed again."""
     heads: Mapping[SubItemKey, CommitOid] = Field(default_factory=dict)
     """Head of each sub-work-item's branch that its newest visit made or judged."""
     pushed: Mapping[BranchName, tuple[CommitOid, ...]] = Field(default_factory=dict)
@@ -125,6 +125,11 @@ class RunState(Value):
     """Where the ledger keeps what was decided about context packs; empty: there are none."""
     base: KnownBase | None = None
     """What the first model call was made on; None: no base has passed, or the run began before bases were looked at."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a node ended, or one may be claimed: from then on the run stays on its pipeline."""
+        return self.refusal is None or bool(self.visits or self.folded)
 
     @property
     def spent(self) -> Spend:

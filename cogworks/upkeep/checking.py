@@ -182,7 +182,7 @@ def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bo
             )
         )
         return findings, False
-    if state.refusal is not None:
+    if not state.has_begun:
         # It has no graph yet, and its comment tells of a repository that was another one.
         return findings, False
     findings += check_graph(state, pipeline)

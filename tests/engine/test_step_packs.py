@@ -1,7 +1,9 @@
 """Context packs over the steps of a run: chosen by what Intake found, kept in the ledger, the same until the run ends."""
 
+import contextlib
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
-from tests.step_fakes import Runner
+from tests.step_fakes import Died, Fault, Runner
 from tests.world import World
 
 NODES = [{"id": "intake", "type": "llm", "outputs": ["classification"]}, {"id": "work", "type": "llm"}]
@@ -33,6 +35,20 @@ def stepped(
     on: World, files: Mapping[str, str], seen: list[FrozenPacks | None], found: Mapping[str, Any] = PYTHON
 ) -> Runner:
     """A runner that has taken one step on a base with these files."""
+    runner = packed(on, files, seen, found)
+    runner.step()
+    return runner
+
+
+def packed(
+    on: World,
+    files: Mapping[str, str],
+    seen: list[FrozenPacks | None] | None = None,
+    found: Mapping[str, Any] = PYTHON,
+    fault: Fault | None = None,
+) -> Runner:
+    """A runner on a base with these files."""
+    seen = [] if seen is None else seen
 
     def intake(task: NodeTask, ports: NodePorts) -> Outcome:
         seen.append(task.packs)
@@ -42,9 +58,8 @@ def stepped(
         seen.append(task.packs)
         return Succeeded(output={}, summary="worked")
 
-    runner = Runner(on, nodes={NodeId("intake"): intake, NodeId("work"): work}, trees={on.head: files})
-    runner.step()
-    return runner
+    nodes = {NodeId("intake"): intake, NodeId("work"): work}
+    return Runner(on, nodes=nodes, trees={on.head: files}, fault=fault)
 
 
 def test_what_intake_found_chooses_the_packs_and_later_visits_are_handed_them() -> None:
@@ -109,6 +124,126 @@ def test_a_pack_that_cannot_be_read_stops_before_anything_is_paid_for() -> None:
 
     assert seen == []
     assert item.state.leases == ()
+
+
+BROKEN = {**FILES, f"{PACK}/required-artefacts.toml": "[[artefact]]\n"}
+ALSO_BROKEN = {**FILES, f"{PACK}/antipatterns.md": "No."}
+
+
+def refused(on: World, files: Mapping[str, str], fault: Fault | None = None) -> Runner:
+    """A runner that stopped at packs that nobody can read."""
+    runner = packed(on, files, fault=fault)
+    with pytest.raises(ConfigurationError):
+        runner.step()
+    return runner
+
+
+def test_who_asked_is_told_of_packs_that_cannot_be_read_and_the_item_rests_until_they_are_mended() -> None:
+    item, seen = world(), list[FrozenPacks | None]()
+
+    first = refused(item, BROKEN)
+    [told] = item.own_comments()
+    waits = item.commits[-1].message
+    changed = refused(item, ALSO_BROKEN)
+    [now] = item.own_comments()
+    stepped(item, FILES, seen)
+    stepped(item, FILES, seen)
+
+    assert "### cogworks · stopped before it could decide" in told
+    assert "required-artefacts.toml" in told
+    assert first.calls[-2:] == ["publish post_comment", "refused"]
+    assert f"Cogworks-Waits-For: configuration @{item.snapshot().repository.config_oid}" in waits
+    assert changed.calls[-2:] == ["refused", "show"]
+    assert "did you mean `anti-patterns.md`?" in now
+    assert [each is None for each in seen] == [True, False]
+    [last] = item.own_comments()
+    assert "### cogworks · done" in last
+    assert (item.state.refusal, item.state.given_back, item.twice()) == (None, (), [])
+
+
+def test_an_item_that_somebody_asked_for_in_words_is_told_as_well() -> None:
+    item = world()
+    item.labels.remove("cogworks:run")
+    item.say("/cogworks run")
+
+    refused(item, BROKEN)
+
+    assert "required-artefacts.toml" in item.own_comments()[0]
+    assert "Cogworks-Waits-For: configuration @" in item.commits[-1].message
+
+
+def test_whatever_call_fails_while_it_is_told_there_is_one_comment() -> None:
+    calls = len(refused(world(), BROKEN).calls)
+    for at in range(1, calls + 1):
+        item, seen = world(), list[FrozenPacks | None]()
+        with contextlib.suppress(Died, ConfigurationError):
+            packed(item, BROKEN, fault=Fault(at, "after", "death")).step()
+        if at < calls:
+            last = item.commits[-1].message if item.commits else ""
+            assert "Waits-For: configuration" not in last, at
+        # What a dead runner owes is posted first, by whoever comes next.
+        item.now += timedelta(seconds=300)
+        with contextlib.suppress(ConfigurationError):
+            packed(item, BROKEN).step()
+        refused(item, BROKEN)
+        [told] = item.own_comments()
+        assert "### cogworks · stopped before it could decide" in told, at
+        assert "Waits-For: configuration" in item.commits[-1].message, at
+        for _ in range(2):
+            item.now += timedelta(seconds=300)
+            stepped(item, FILES, seen)
+        assert "### cogworks · done" in item.own_comments()[0], at
+        assert item.twice() == []
+
+
+def test_a_run_that_had_begun_stays_on_its_pipeline_where_its_packs_cannot_be_read() -> None:
+    nodes = [{"id": "work", "type": "llm"}, {"id": "intake", "type": "llm", "outputs": ["classification"]}]
+    item, seen = World(pipeline=document(nodes, "work>intake")), list[FrozenPacks | None]()
+    stepped(item, BROKEN, seen)
+    before = item.state
+
+    refused(item, BROKEN)
+    told = item.own_comments()
+    stepped(item, FILES, seen)
+
+    assert len(told) == 1
+    assert "### cogworks · stopped before it could decide" in told[0]
+    assert (item.state.pipeline, item.state.graph_hash) == (before.pipeline, before.graph_hash)
+    assert [visit.node for visit in item.state.visits] == ["work", "intake"]
+    assert "### cogworks · done" in item.own_comments()[0]
+
+
+def large(count: int, chars: int, letter: str = "x") -> dict[str, str]:
+    """So many packs with so much text each."""
+    root = ".cogworks/context-packs"
+    files = {
+        f"{root}/p{number}/trigger.toml": '[trigger]\nlanguages = ["python"]\n' for number in range(count)
+    }
+    return files | {f"{root}/p{number}/anti-patterns.md": letter * chars for number in range(count)}
+
+
+def test_packs_for_which_the_ledger_has_no_room_are_refused_before_anything_is_paid_for() -> None:
+    item, seen = world(), list[FrozenPacks | None]()
+
+    with pytest.raises(ConfigurationError) as caught:
+        stepped(item, large(3, 90_000, "ß"), seen)
+
+    said = str(caught.value)
+    assert caught.value.source == ".cogworks/context-packs"
+    assert "`p0` (180," in said
+    assert "room for 400,000" in said
+    assert seen == []
+
+
+def test_packs_that_fit_are_kept_in_less_than_github_shows_of_a_file() -> None:
+    item, seen = world(), list[FrozenPacks | None]()
+
+    stepped(item, large(4, 98_000), seen)
+    stepped(item, large(4, 98_000), seen)
+
+    assert seen[-1] is not None
+    assert len(seen[-1].packs) == 4
+    assert 390_000 < len(item.files[item.state.packs_at].encode()) < 512_000
 
 
 @pytest.mark.parametrize(
