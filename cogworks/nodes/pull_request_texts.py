@@ -50,7 +50,7 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
         dependencies,
         risks,
         decisions,
-        _packs(task),
+        packs_section(task),
         f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the design of the interfaces.",
     )
 
@@ -65,7 +65,7 @@ def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: 
         _table(("interface", "file", "purpose"), rows),
         _section("Notes", in_markdown(reply.notes)),
         _left_out(left_out),
-        _packs(task),
+        packs_section(task),
         f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the plan: sub-issues of #{task.item.number}, each of "
         "which gets a pull request of its own.",
     )
@@ -108,14 +108,14 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         _proof(task, proof),
         _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
         f"### Review\n\n{_findings(review)}",
-        _packs(task),
+        packs_section(task),
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
         "never merged by the program that wrote it.",
     )
 
 
-def _packs(task: NodeTask) -> str:
-    """Empty where the run had no pack to look at."""
+def packs_section(task: NodeTask) -> str:
+    """Which context packs the run looked at; empty where it had none to look at."""
     if task.packs is None or task.packs.is_empty:
         return ""
     read = f"Read at {task.packs.commit[:12]}, when the issue was classified; what changes later acts on later runs."

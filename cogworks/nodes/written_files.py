@@ -11,7 +11,7 @@ from cogworks.leaving import in_markdown
 from cogworks.nodes.asking import reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
-from cogworks.nodes.pull_request_texts import stacking
+from cogworks.nodes.pull_request_texts import packs_section, stacking
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import Severity
@@ -96,7 +96,13 @@ def pull_request_for(
     """The pull request of the node's branch."""
     listed = "\n".join(f"- `{file.path}`" for file in files)
     part = part_of(task.item.number, closes=task.closes_issue)
-    parts = [f"{part}.", stacking(task), in_markdown(text), f"### Files\n\n{listed}" if files else ""]
+    parts = [
+        f"{part}.",
+        stacking(task),
+        in_markdown(text),
+        f"### Files\n\n{listed}" if files else "",
+        packs_section(task),
+    ]
     return OpenPullRequest(
         slug=slug_for(node, task),
         head=task.branch,

@@ -11,6 +11,7 @@ from cogworks.vocabulary import BranchName, Severity
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.nodes.declared import Desk, asked, declared, desk, files
 from tests.nodes.examples import FILES, KEY, report, task
+from tests.packs.declared import frozen, pack
 
 NOTE = declared(prompt="note", schema="note", inputs=["plan"])
 WRITER = declared(prompt="note", schema="written", inputs=["plan"], slug="note", produces_code=True)
@@ -69,6 +70,17 @@ def test_files_become_a_commit_and_a_pull_request_on_the_nodes_branch() -> None:
             body="Part of #7.\n\n### Files\n\n- `docs/note.md`",
         ),
     )
+
+
+def test_the_pull_request_lists_the_packs_that_were_looked_at() -> None:
+    given = task("note", inputs={"plan": {"steps": ["one"]}}, packs=frozen(pack("careful")))
+
+    outcome = run(WRITER, desk({"files": [DOCUMENT]}), given)
+
+    assert isinstance(outcome, Succeeded)
+    [opened] = [each for each in outcome.effects if isinstance(each, OpenPullRequest)]
+    assert "### Context packs\n\n- `careful` (of this repository): applies, language python" in opened.body
+    assert "Read at cccccccccccc" in opened.body
 
 
 def test_without_a_slug_nothing_is_published() -> None:
