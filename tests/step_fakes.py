@@ -131,7 +131,7 @@ class Runner:
                 monotonic=lambda: self.clock_s,
                 say=self.said.append,
                 **(
-                    {"check_base": partial(check_base, machine=self.machine)}
+                    {"check_base": partial(check_base, machine=lambda: self.machine)}
                     if self.looks_at_the_base
                     else {}
                 ),

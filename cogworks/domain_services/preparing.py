@@ -31,6 +31,9 @@ class Prepared(Message):
     """For people, in one line."""
     key: str
     """Changes exactly when what tests run with changes: requirements, lock files, setup, interpreter, build."""
+    follows_from_files: bool = False
+    """Whether the key follows from files of the repository and from the kind of machine alone (the system, its C library, the
+    program and its Python): nobody has to ask again while those stay."""
     choices: tuple[Choice, ...] = ()
     command: tuple[str, ...] = ()
     """Words of the command that runs the tests; none: the service's own way."""

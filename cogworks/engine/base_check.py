@@ -1,6 +1,6 @@
 """The base of an item is looked at before its first model call: nothing is paid for where no change could be judged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from cogworks.codegen.suite import run_part
@@ -57,12 +57,17 @@ MOST_RERUN = 50
 
 
 def check_base(
-    claimed: Claimed, ports: NodePorts, *, during: During = in_silence, machine: str = ""
+    claimed: Claimed,
+    ports: NodePorts,
+    *,
+    during: During = in_silence,
+    machine: Callable[[], str] = lambda: "",
 ) -> Failed | None:
     """Make the environment of the base and run its suite, where that is due; the ledger keeps what came of it.
 
     Args:
-        machine: the kind of this machine: as long as it is the same, what the ledger keeps needs no service to be believed.
+        machine: tells the kind of this machine: as long as it is the same, what the ledger keeps may need no service to be believed.
+            Empty: a service has to be asked. Looked at only where the base is.
 
     Returns:
         Why nothing may be paid for on this base; None: work may begin.
@@ -75,7 +80,7 @@ def check_base(
     state, oid = claimed.visit_lease.state, claimed.snapshot.repository.head_oid
     if not is_due(state, claimed.move.instance, claimed.pipeline, claimed.pipelines, oid=oid):
         return None
-    return _BaseCheck(claimed, ports, during, machine).outcome()
+    return _BaseCheck(claimed, ports, during, machine()).outcome()
 
 
 class _BaseCheck:

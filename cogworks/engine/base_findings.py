@@ -28,6 +28,8 @@ class BaseEnvironment(Value):
 
     key: str = ""
     """Changes with what the tests run with; empty: no service tells."""
+    follows_from_files: bool = False
+    """Whether the key of every service follows from files of the repository and from the kind of machine."""
     described: str = ""
     choices: tuple[str, ...] = ()
     """What was chosen, each with the file that says so."""
@@ -96,6 +98,7 @@ def environment_of(answers: Sequence[Answer[Prepared]]) -> BaseEnvironment:
     made = [each.result for each in answers]
     return BaseEnvironment(
         key=" ".join(f"{each.service}={each.result.key}" for each in answers),
+        follows_from_files=all(each.follows_from_files for each in made),
         described="; ".join(each.described for each in made if each.described),
         choices=tuple(
             f"{choice.what} ({choice.source or 'default'})" for each in made for choice in each.choices

@@ -46,15 +46,18 @@ def still_holds(
 ) -> bool:
     """Whether what the ledger keeps of a base is true of another, so that no service has to be asked about that one.
 
-    What tests run with follows from files of the base, which are among those that matter, and from the machine.
+    Only where what tests run with follows from files of the base, which are among those that matter, and from the kind of machine. Which
+    tools of other languages a machine has, only their service can tell.
 
     Args:
         wanted: `[tests] baseline`.
-        machine: the kind of this machine; empty: nobody knows.
+        machine: the kind of this machine; empty: nobody knows, or it has no complete isolation.
         changed_since: in which files the base differs from another; None: nobody knows.
         specs: the folder in which specifications are written.
     """
-    if known is None or known.problem or not known.environment_key or not machine:
+    if known is None or known.problem or not machine:
+        return False
+    if not (known.environment_key and known.follows_from_files):
         return False
     if (known.machine, known.wanted) != (machine, wanted):
         return False
@@ -96,6 +99,7 @@ def known_base(found: BaseFindings, path: str, *, machine: str) -> KnownBase:
     return KnownBase(
         oid=found.oid,
         environment_key=key,
+        follows_from_files=bool(found.environment and found.environment.follows_from_files),
         machine=machine,
         wanted=found.wanted,
         line=found.line,

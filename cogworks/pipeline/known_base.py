@@ -13,8 +13,10 @@ class KnownBase(Value):
     """The commit of the default branch."""
     environment_key: str = ""
     """Of what the tests ran with; empty: the services do not tell."""
+    follows_from_files: bool = False
+    """Whether the environment follows from files of the base and from the kind of machine: no service need be asked while those stay."""
     machine: str = ""
-    """On what kind of machine they ran; empty: it was not noted."""
+    """On what kind of machine they ran, behind complete isolation; empty: it was not noted, or there was none."""
     wanted: str = "require"
     """`[tests] baseline` as it was then."""
     line: str

@@ -56,6 +56,7 @@ from cogworks.wiring.tools import shipped_script
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
+    from cogworks.services.sandbox.isolation import Isolation
 
 OpensModel = Callable[..., AbstractContextManager[Provider]]
 """As `open_provider`."""
@@ -190,7 +191,7 @@ def open_ports(
                 ),
                 monotonic=elapsed_s,
                 say=say,
-                check_base=partial(check_base, during=during, machine=machine_kind()),
+                check_base=partial(check_base, during=during, machine=kind_of_isolating_machine),
             ),
             tracker=tracker,
             ledger=lambda snapshot: LedgerStore(
@@ -208,6 +209,19 @@ def open_ports(
             sleep=sleep,
             say=say,
         )
+
+
+def kind_of_isolating_machine(isolation: "Isolation | None" = None) -> str:
+    """The kind of this machine; empty where it cannot isolate code completely, so that a service has to say what that means.
+
+    Args:
+        isolation: None: it is tried, as the services try it.
+    """
+    # Few steps look at a base.
+    from cogworks.services.sandbox.probing import strongest
+
+    isolation = isolation or strongest(child_environment().get("PATH", os.defpath))
+    return machine_kind() if isolation.is_complete else ""
 
 
 def reader_of(

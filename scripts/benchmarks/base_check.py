@@ -16,11 +16,11 @@ from cogworks.domain_services.panel import ServicePanel
 from cogworks.domain_services.preparing import PrepareParams
 from cogworks.engine.base_memory import still_holds
 from cogworks.errors import CogworksError
-from cogworks.machine_kind import machine_kind
 from cogworks.pipeline.known_base import KnownBase
 from cogworks.settings.config import Environment, child_environment, read_environment
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring.services import open_panel
+from cogworks.wiring.step import kind_of_isolating_machine
 from scripts.benchmarks.backends import PROJECTS
 from scripts.benchmarks.environments import committed, processor_s
 
@@ -81,9 +81,14 @@ def _held(base: _Base, git: Git | None) -> None:
         said = git.run("diff", "--name-only", "--no-renames", "-z", oid, "HEAD", cwd=base.path)
         return tuple(each for each in said.split("\0") if each)
 
-    machine = machine_kind()
+    machine = kind_of_isolating_machine()
     known = KnownBase(
-        oid=CommitOid(base.oid), environment_key="k", machine=machine, line="1 test passes", path="x"
+        oid=CommitOid(base.oid),
+        environment_key="k",
+        follows_from_files=True,
+        machine=machine,
+        line="1 test passes",
+        path="x",
     )
     if not still_holds(
         known, wanted="require", machine=machine, changed_since=changed_since, specs="docs/specs"

@@ -47,6 +47,7 @@ BROKEN = TestReport(cases=(), collection_errors=("tests/a.py: a.py:1: in <module
 PREPARED = Prepared(
     described="Python 3.12 with 3 packages",
     key="k1",
+    follows_from_files=True,
     choices=(Choice(what="extra 'dev'", source="tox.ini"),),
     runner="pytest",
     seconds=12.3,
@@ -502,6 +503,26 @@ def test_about_a_base_that_a_runner_recorded_before_it_stopped_no_service_is_ask
     assert asked.called == ["prepare"]
     assert suites(asked) == [()]
     assert any(said.startswith("baseline: as it was found before: 745") for said in heir.said)
+
+
+def test_of_an_environment_that_hangs_on_the_tools_of_a_machine_a_service_is_asked_each_time() -> None:
+    tools = PREPARED.model_copy(update={"follows_from_files": False})
+    world, asked = World(SERVED), service(prepared=tools)
+    with pytest.raises(TryAgainLater):
+        runner(world, asked, nodes={NodeId("spec"): raising(TryAgainLater("no model"))}).step()
+    missing = raising(failed(ErrorCode.TOOL_NOT_FOUND))
+
+    again = runner(world, asked)
+    again.step()
+    world_without, without = World(SERVED), service(prepared=tools)
+    with pytest.raises(TryAgainLater):
+        runner(world_without, without, nodes={NodeId("spec"): raising(TryAgainLater("no model"))}).step()
+    without.call = missing  # type: ignore[method-assign]
+    report = runner(world_without, without).step()
+
+    assert asked.called == ["prepare", "prepare"]
+    assert suites(asked) == [()]
+    assert report.outcome == "failed"
 
 
 @pytest.mark.parametrize(("machine", "asked_again"), [("m2", 1), ("", 2)], ids=["another", "unknown"])

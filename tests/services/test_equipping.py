@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -170,6 +171,13 @@ def test_a_repository_that_asks_for_nothing_has_the_service_s_own_python(index: 
 
     assert found.described == "the service's own Python"
     assert (found.configuration, found.runner, found.disk_bytes, found.is_reused) == ("", "pytest", 0, True)
+    assert found.follows_from_files
+
+
+def test_what_people_prepared_does_not_follow_from_files(index: str, tmp_path: Path) -> None:
+    asked = Asked(tmp_path, index, WITH_UV, {"test_a.py": "def test_a(): ...\n"})
+
+    assert not asked.prepare(mode="prepared", python=sys.executable).follows_from_files
 
 
 def test_a_python_that_is_not_here_is_said(index: str, tmp_path: Path) -> None:

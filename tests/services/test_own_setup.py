@@ -94,6 +94,7 @@ def test_a_setup_runs_once_in_the_environment_and_every_run_finds_what_it_left(
         "setup `sh gen.sh`",
     ]
     assert told["is_reused"]
+    assert not told["follows_from_files"]
     assert outcomes(repository, first) == [("test_shop.py::test_what_the_setup_left", "passed")]
     assert not (repository / "generated.txt").exists()
     # The index is gone, and other sources are no reason to run it again.

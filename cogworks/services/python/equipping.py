@@ -12,6 +12,7 @@ from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.made_environment import made_environment
 from cogworks.services.python.own_setup import setup_choices
+from cogworks.services.python.pythons import own_python, python_for
 from cogworks.services.python.recipe.configuration import configuration
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.responses import found
@@ -39,24 +40,45 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
         with_pytest=needs_pytest(recipe, run.command),
     )
     settings = request.repository.settings if request.repository else RepositorySettings()
-    result = prepared(recipe, interpreter, started, setup=setup_choices(settings))
+    result = prepared(
+        recipe,
+        interpreter,
+        started,
+        setup=setup_choices(settings),
+        follows_from_files=_follows_from_files(recipe, settings, machine),
+    )
     counts = {"requirements": len(recipe.requirements), "choices": len(result.choices)}
     return found(request, left_out(interpreter), result.model_dump(mode="json"), counts=counts)
 
 
+def _follows_from_files(recipe: Recipe, settings: RepositorySettings, machine: Machine) -> bool:
+    """Whether every machine of the kind of this one makes the same environment of the same files."""
+    # What people put there, what lines of a setup find, and other Pythons are there or not on machines of one kind.
+    if machine.environments is None or settings.mode == "prepared" or setup_choices(settings):
+        return False
+    return python_for(recipe.requires_python, recipe.python, machine.search_path) == own_python()
+
+
 def prepared(
-    recipe: Recipe, interpreter: Interpreter, started: float, *, setup: tuple[Choice, ...] = ()
+    recipe: Recipe,
+    interpreter: Interpreter,
+    started: float,
+    *,
+    setup: tuple[Choice, ...] = (),
+    follows_from_files: bool = False,
 ) -> Prepared:
     """What is told of an environment.
 
     Args:
         started: when it was asked for, in seconds since the epoch.
         setup: what the repository runs of its own.
+        follows_from_files: see `Prepared`.
     """
     made = made_environment(interpreter.prefix)
     return Prepared(
         described=interpreter.described,
         key=_key(made.key if made else f"{interpreter.python}", recipe),
+        follows_from_files=follows_from_files,
         choices=(*recipe.choices, *setup, _runner(recipe)),
         command=recipe.command,
         runner=recipe.runner,
