@@ -243,6 +243,8 @@ class Beside(Message):
 
     calls: tuple[BesideCall, ...] = ()
     mutants: tuple[Mutant, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What could not be tried, and why; for people."""
 
 
 class Signature(Message):

@@ -221,9 +221,12 @@ class Consulted(Exploration):
         found = self._explored(BESIDE, params, tree)
         if not found:
             return None
+        for note in dict.fromkeys(note for each in found for note in each.notes):
+            self._warn(f"{BESIDE.method}: {note}")
         return Beside(
             calls=tuple(call for each in found for call in each.calls),
             mutants=tuple(mutant for each in found for mutant in each.mutants),
+            notes=tuple(note for each in found for note in each.notes),
         )
 
     def read(self, images: Mapping[str, str | None]) -> Reading:

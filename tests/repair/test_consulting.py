@@ -3,14 +3,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
-from cogworks.domain_services.answers import NotOffered
-from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.domain_services.answers import Answer, NotOffered
+from cogworks.domain_services.exploring import Beside, BesideParams
+from cogworks.domain_services.messages import Diagnostic, Metadata, TestCase, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.domain_services.transport import ServiceFailed
@@ -191,7 +192,7 @@ def test_a_patch_of_another_language_that_cannot_be_read_reaches_no_file(tmp_pat
 class Quiet:
     """Services that run no test and offer nothing."""
 
-    def call(self, *_: object) -> NotOffered:
+    def call(self, *_: object) -> tuple[Answer[Any], ...] | NotOffered:
         return NotOffered(service="quiet", method="any", offered=())
 
     def validate(self, *_: object) -> Sequence[Diagnostic]:
@@ -224,3 +225,21 @@ def test_whatever_runs_tests_tells_what_it_is_and_how_long_it_may_take(tmp_path:
         ("running 3 test(s)", 60),
         ("running the suite with coverage", 90),
     ]
+
+
+class Careful(Quiet):
+    """A service that does not try what it was asked to try."""
+
+    def call(self, *_: object) -> tuple[Answer[Any], ...]:
+        told = Beside(notes=("there is no isolation",))
+        return (Answer("careful", "success", told, (), (), Metadata()),)
+
+
+def test_what_could_not_be_tried_beside_the_tests_is_told(tmp_path: Path) -> None:
+    said: list[str] = []
+    consulted = Consulted(Tree(tmp_path), Careful(), warn=said.append)
+
+    found = consulted.beside(BesideParams(tests=("t.py::a",), lines={"a.py": ((1, 1),)}))
+
+    assert said == ["beside: there is no isolation"]
+    assert found == Beside(notes=("there is no isolation",))

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.exploring import Beside, BesideParams, Lines
-from tests.services.asking import repository, result_of
+from cogworks.services.sandbox.isolation import NO_ISOLATION
+from tests.services.asking import ask, laid_out, repository, result_of
 
 TESTS = (
     "from shop import Till, double, name_of\n"
@@ -153,3 +154,20 @@ def test_whatever_a_function_is_the_tests_run_and_nothing_breaks(tmp_path: Path,
     found = tried(tmp_path, [(1, 1)], files={"shop.py": code, "test_shop.py": tests}, mutants=4)
 
     assert all(call.test == "test_shop.py::test_double" for call in found.calls)
+
+
+def test_without_complete_isolation_no_code_runs_and_it_is_said(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    tests = f"from shop import double\ndef test_double():\n    open({str(mark)!r}, 'w')\n    double(3)\n"
+    folder = laid_out(tmp_path / "shop", {"shop.py": SHOP, "test_shop.py": tests})
+    where = {"shop.py": ((2, 2),)}
+
+    response = ask(
+        "beside", folder, isolation=NO_ISOLATION, tests=("test_shop.py",), lines=where, mistakes_in=where
+    )
+    found = Beside.model_validate(response.result)
+
+    assert response.error is None
+    assert (found.calls, found.mutants, mark.exists()) == ((), (), False)
+    [note] = found.notes
+    assert "complete isolation" in note

@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
 from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
-from cogworks.domain_services.messages import Request, Response
+from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found, outside
 from cogworks.services.python.runners import reports_by_order
@@ -25,6 +26,10 @@ from cogworks.services.python.wanted import Plugin, Wanted
 
 _SHARE_OF_MUTANTS = 0.6
 """Of the time; the tests themselves and the calls beside theirs want the rest."""
+_NO_WALLS = (
+    "nothing was called with inputs beside those of the tests: that is done without what the tests put in place of the outside, so in "
+    "complete isolation alone, which this machine does not have; `cogworks doctor` says why"
+)
 
 
 def beside(request: Request, folder: Path, machine: Machine) -> Response:
@@ -34,6 +39,8 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
         return no
     if (no := refused_run(request, params.tests, {}, machine.isolation)) is not None:
         return no
+    if not machine.isolation.is_complete:
+        return _answer(request, Beside(notes=(_NO_WALLS,)))
     asked = Wanted(
         tests=params.tests,
         timeout_s=params.timeout_s,
@@ -46,12 +53,18 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
         asked = asked._replace(command=())
     run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
     result = Beside(calls=tuple(_calls(run.records)), mutants=tuple(_mutants(run.records)))
-    return found(
-        request,
-        test_diagnostics(run.report) + left_out(asked.interpreter),
-        result.model_dump(mode="json"),
-        counts={**outcome_counts(run.report), "calls": len(result.calls), "mutants": len(result.mutants)},
-    )
+    diagnostics = test_diagnostics(run.report) + left_out(asked.interpreter)
+    return _answer(request, result, diagnostics, outcome_counts(run.report))
+
+
+def _answer(
+    request: Request,
+    result: Beside,
+    diagnostics: Sequence[Diagnostic] = (),
+    counts: Mapping[str, int] = MappingProxyType({}),
+) -> Response:
+    tried = {"calls": len(result.calls), "mutants": len(result.mutants)}
+    return found(request, diagnostics, result.model_dump(mode="json"), counts={**counts, **tried})
 
 
 def _plugin(params: BesideParams) -> Plugin:
