@@ -171,3 +171,21 @@ def test_without_complete_isolation_no_code_runs_and_it_is_said(tmp_path: Path) 
     assert (found.calls, found.mutants, mark.exists()) == ((), (), False)
     [note] = found.notes
     assert "complete isolation" in note
+
+
+@pytest.mark.parametrize(
+    ("tests", "why"),
+    [("import no_such_thing\n", "No module named 'no_such_thing'"), ("double = 2\n", "")],
+    ids=["cannot be loaded", "no test"],
+)
+def test_where_no_test_ran_it_is_said(tmp_path: Path, tests: str, why: str) -> None:
+    [note] = tried(tmp_path, [(2, 2)], files={"test_shop.py": tests}).notes
+
+    assert note.startswith("nothing could be tried, for none of the tests ran")
+    assert why in note
+
+
+def test_tests_that_ran_are_no_reason_to_say_anything(tmp_path: Path) -> None:
+    failing = TESTS.replace("== 6", "== 7")
+
+    assert tried(tmp_path, [(2, 2)], files={"test_shop.py": failing}).notes == ()

@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.domain_services.answers import fields_of
 from cogworks.domain_services.checking import SimulateParams
-from cogworks.domain_services.exploring import TraceParams
+from cogworks.domain_services.exploring import Beside, BesideParams, TraceParams
 from cogworks.domain_services.messages import (
     Message,
     Repository,
@@ -151,6 +151,26 @@ def test_steps_are_followed_in_pytest_all_the_same(tmp_path: Path, index: str) -
 
     assert response.result["case"]["outcome"] == "passed"
     assert response.result["events"]
+
+
+def test_inputs_beside_those_of_the_tests_are_tried_in_pytest_all_the_same(
+    tmp_path: Path, index: str
+) -> None:
+    files = {
+        "till.py": "def double(number):\n    return number * 2\n",
+        TEST: (
+            "import unittest\n\nfrom till import double\n\n\nclass Shop(unittest.TestCase):\n"
+            "    def test_alone(self):\n        self.assertEqual(double(3), 6)\n"
+        ),
+    }
+    lines = {"till.py": ((2, 2),)}
+    params = BesideParams(tests=(ALONE,), lines=lines, mistakes_in=lines, timeout_s=60)
+
+    found = Beside.model_validate(Shop(tmp_path, index, files).asked("beside", params).result)
+
+    assert found.notes == ()
+    assert "dict{'number': 4}" in {call.given for call in found.calls}
+    assert [mutant.is_noticed for mutant in found.mutants] == [True] * len(found.mutants) != []
 
 
 def test_a_command_of_django_that_does_not_begin_is_left_for_pytest_which_is_there_then(

@@ -21,11 +21,12 @@ from cogworks.services.python.simulating import (
     refused_run,
     test_diagnostics,
 )
-from cogworks.services.python.testrun import observe_tests
+from cogworks.services.python.testrun import Observed, observe_tests
 from cogworks.services.python.wanted import Plugin, Wanted
 
 _SHARE_OF_MUTANTS = 0.6
 """Of the time; the tests themselves and the calls beside theirs want the rest."""
+_MOST_REASONS = 3
 _NO_WALLS = (
     "nothing was called with inputs beside those of the tests: that is done without what the tests put in place of the outside, so in "
     "complete isolation alone, which this machine does not have; `cogworks doctor` says why"
@@ -47,12 +48,13 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
         test_timeout_s=params.test_timeout_s,
         plugins=(_plugin(params),),
     )
-    asked = equipped(asked, request, folder, machine)
+    asked = equipped(asked, request, folder, machine, in_pytest=True)
     if reports_by_order(asked.command):
         # Calls are followed in pytest, which runs these tests as well.
         asked = asked._replace(command=())
     run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
-    result = Beside(calls=tuple(_calls(run.records)), mutants=tuple(_mutants(run.records)))
+    calls, mutants = tuple(_calls(run.records)), tuple(_mutants(run.records))
+    result = Beside(calls=calls, mutants=mutants, notes=tuple(_untried(run)))
     diagnostics = test_diagnostics(run.report) + left_out(asked.interpreter)
     return _answer(request, result, diagnostics, outcome_counts(run.report))
 
@@ -65,6 +67,14 @@ def _answer(
 ) -> Response:
     tried = {"calls": len(result.calls), "mutants": len(result.mutants)}
     return found(request, diagnostics, result.model_dump(mode="json"), counts={**counts, **tried})
+
+
+def _untried(run: Observed) -> Iterator[str]:
+    if any(case.outcome in ("passed", "failed") for case in run.report.cases):
+        return
+    errors = [lines[-1] for text in run.report.collection_errors if (lines := text.strip().splitlines())]
+    why = "their time was over" if run.report.timed_out else "; ".join(errors[:_MOST_REASONS])
+    yield f"nothing could be tried, for none of the tests ran{f': {why}' if why else ''}"
 
 
 def _plugin(params: BesideParams) -> Plugin:
