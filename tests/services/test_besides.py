@@ -189,3 +189,20 @@ def test_tests_that_ran_are_no_reason_to_say_anything(tmp_path: Path) -> None:
     failing = TESTS.replace("== 6", "== 7")
 
     assert tried(tmp_path, [(2, 2)], files={"test_shop.py": failing}).notes == ()
+
+
+GONE = "def double(number):\n    return number * 2\nkept = double\ndel double, kept\n"
+BOUND = "class Till(list):\n    def __init__(self):\n        super().__init__()\nTILL = Till()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "line"), [(GONE, 2), (BOUND, 3)], ids=["nothing to put it into", "one that does not fit"]
+)
+def test_a_mistake_that_cannot_be_put_in_is_none_that_no_test_notices(
+    tmp_path: Path, code: str, line: int
+) -> None:
+    test = "import shop\ndef test_nothing(): assert shop.__name__ == 'shop'\n"
+
+    found = tried(tmp_path, [(line, line)], files={"shop.py": code, "test_shop.py": test}, mutants=8)
+
+    assert found.mutants == ()

@@ -19,6 +19,8 @@ from cogworks_functions import Stretches, first_line, outermost, source_of, tree
 
 _FEWEST_S = 1.0
 _PAUSE_S = 0.005
+_UNNOTICED, _NOTICED, _NOT_PUT = 0, 1, 86
+"""How a fork ends; whatever else it ends with is a mistake that was noticed."""
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -39,7 +41,7 @@ def try_mutants(
     """
     ends = time.monotonic() + seconds
     began = time.monotonic()
-    if _fails(session, lambda: True, limit_s=seconds):
+    if _end_of(session, lambda: True, limit_s=seconds) != _UNNOTICED:
         # What fails without a mistake notices none.
         return
     limit_s = _FEWEST_S + 5 * (time.monotonic() - began)
@@ -47,8 +49,9 @@ def try_mutants(
         left = ends - time.monotonic()
         if left <= 0:
             return
-        is_noticed = _fails(session, put, limit_s=min(left, limit_s))
-        yield {"artifact": artifact, "line": line, "change": change, "is_noticed": is_noticed}
+        end = _end_of(session, put, limit_s=min(left, limit_s))
+        if end != _NOT_PUT:
+            yield {"artifact": artifact, "line": line, "change": change, "is_noticed": end != _UNNOTICED}
 
 
 Mutant = tuple[str, int, str, Callable[[], bool]]
@@ -112,26 +115,26 @@ def _codes(tree: ast.Module, path: str, place: int) -> Iterator[CodeType]:
                 waiting.append(each)
 
 
-def _fails(session: pytest.Session, put: Callable[[], bool], *, limit_s: float) -> bool:
-    """Whether a test fails, or does not come to an end, in a fork of this process into which something was put."""
+def _end_of(session: pytest.Session, put: Callable[[], bool], *, limit_s: float) -> int:
+    """What the tests come to in a fork of this process into which something was put; not to end in time is to notice it."""
     child = os.fork()
     if child == 0:
         try:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
-            os._exit(1 if put() and _has_failure(session) else 0)
+            os._exit(_NOT_PUT if not put() else _NOTICED if _has_failure(session) else _UNNOTICED)
         finally:
-            os._exit(1)
+            os._exit(_NOTICED)
     ends = time.monotonic() + limit_s
     while time.monotonic() < ends:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            return status != 0
+            return os.waitstatus_to_exitcode(status)
         time.sleep(_PAUSE_S)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return True
+    return _NOTICED
 
 
 def _has_failure(session: pytest.Session) -> bool:
