@@ -1,5 +1,7 @@
 """What makes a repair doubtful that passes everything: it knows its tests, or no test guards it."""
 
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Protocol
 
 from cogworks.codebase.diffmodel import Diff, undone
@@ -8,6 +10,8 @@ from cogworks.codegen.repair_job import Job, Notes
 from cogworks.domain_services.exploring import BesideParams
 from cogworks.repair.heldback import MOST_MUTANTS, TriesBeside, held_back_warnings, touched_by
 from cogworks.repair.overfitting import warnings_of
+from cogworks.repair.proof import Proof
+from cogworks.repair.transact.measure import is_of
 
 _MOST_TESTS = 60
 """Of those that reach the change; each mistake that is tried runs them again."""
@@ -35,8 +39,8 @@ def doubts(
     if tries is None or not seconds or not touched.after:
         return known
     targets = job.instance.failing_tests
-    reaching = diagnosis.regression([*touched.after]) or ()
-    guards = tuple(dict.fromkeys((*targets, *reaching)))[:_MOST_TESTS]
+    reaching = passing(diagnosis.regression([*touched.after]) or (), notes.proof)
+    guards = tuple(islice(dict.fromkeys(chain(targets, reaching)), _MOST_TESTS))
     after = tries.beside(
         BesideParams(
             tests=guards,
@@ -53,3 +57,16 @@ def doubts(
         asked = BesideParams(tests=targets, lines=dict(touched.before), timeout_s=seconds)
         before = tries.beside(asked, instead=undone(changes, reads.text))
     return (*known, *held_back_warnings(before, after))
+
+
+def passing(tests: Sequence[str], proof: Proof | None) -> Iterator[str]:
+    """Those of which every case passed in all runs with the change: one that fails anyway notices no mistake."""
+    outcomes = {each.id: {each.head, *each.reruns} for each in proof.tests} if proof else {}
+    for test in tests:
+        seen = (
+            [outcomes[test]]
+            if test in outcomes
+            else [outcomes[each] for each in outcomes if is_of(each, test)]
+        )
+        if seen and all(each == {"passed"} for each in seen):
+            yield test

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.codegen.doubting import passing
 from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
 from cogworks.repair.options import Options, parse_options
+from cogworks.repair.proof import Proof, ProvenTest, Tree
+from cogworks.vocabulary import CommitOid
 from tests.cycle.repair_scene import RepairScene
 from tests.cycle.test_repairing import BOTH, PATTERN, WHOLE
 from tests.fixing import diffs, plan
@@ -85,3 +88,24 @@ def test_where_nobody_can_try_it_the_proof_stands_alone(tmp_path: Path) -> None:
 
     assert proof is not None
     assert (proof.is_proven, proof.warnings) == (True, ())
+
+
+def test_what_failed_in_the_last_run_guards_nothing() -> None:
+    seen = {
+        "t.py::a": "passed",
+        "t.py::b": "failed",
+        "t.py::c[1]": "passed",
+        "t.py::c[2]": "failed",
+        "t.py::d[1]": "passed",
+    }
+    steady = [
+        ProvenTest(id=test, base="passed", head=end, verdict="pass_to_pass") for test, end in seen.items()
+    ]
+    flaky = ProvenTest(id="t.py::e", base="passed", head="passed", reruns=("failed",), verdict="flaky")
+    tree = Tree(commit=CommitOid("0" * 40), tree="1" * 40)
+    proof = Proof(base=tree, head=tree, commands=(), tests=(*steady, flaky))
+
+    assert [*passing([*seen, "t.py::c", "t.py::d", "t.py::e", "t.py::f"], proof)] == [
+        "t.py::a", "t.py::c[1]", "t.py::d[1]", "t.py::d",
+    ]  # fmt: skip
+    assert [*passing(["t.py::a"], None)] == []

@@ -42,12 +42,13 @@ def tried(
     files: Mapping[str, str] | None = None,
     mutants: int = 0,
     seconds: float = 60,
+    tests: Sequence[str] = ("test_shop.py",),
 ) -> Beside:
     copy = repository(folder, {"shop.py": SHOP, "test_shop.py": TESTS, **(files or {})})
     where = {"shop.py": tuple(lines)}
     mistakes = where if mutants else {}
     params = BesideParams(
-        tests=("test_shop.py",),
+        tests=tuple(tests),
         lines=where,
         mistakes_in=mistakes,
         max_mutants=mutants or 1,
@@ -110,13 +111,31 @@ def test_a_mistake_that_no_test_notices_is_told_beside_those_that_one_does(tmp_p
     }
 
 
-def test_no_mistake_is_tried_where_the_tests_fail_without_one(tmp_path: Path) -> None:
-    assert (
-        tried(
-            tmp_path, [(2, 2)], files={"test_shop.py": f"{TESTS}def test_no(): assert False\n"}, mutants=8
-        ).mutants
-        == ()
-    )
+@pytest.mark.parametrize(
+    ("file", "text", "why"),
+    [
+        ("test_shop.py", f"{TESTS}def test_no(): assert False\n", "the tests fail, or do not end in time"),
+        ("test_more.py", "import no_such_thing\n", "some of the tests cannot be loaded"),
+    ],
+)
+def test_no_mistake_is_tried_where_the_tests_fail_without_one_and_that_is_said(
+    tmp_path: Path, file: str, text: str, why: str
+) -> None:
+    found = tried(tmp_path, [(2, 2)], files={file: text}, mutants=8, tests=("test_shop.py", file))
+
+    assert found.mutants == ()
+    [note] = found.notes
+    assert note.startswith(f"no mistake was tried on the tests: {why}")
+
+
+def test_where_a_mistake_is_tried_nothing_is_called_but_by_the_tests(tmp_path: Path) -> None:
+    code = "CALLS = []\ndef double(number):\n    CALLS.append(number)\n    return number * 2\n"
+    tests = "import shop\ndef test_double(): assert shop.double(3) == 6\ndef test_once(): assert shop.CALLS == [3]\n"
+
+    found = tried(tmp_path, [(4, 4)], files={"shop.py": code, "test_shop.py": tests}, mutants=8)
+
+    assert found.calls
+    assert found.mutants
 
 
 ENDLESS = "def double(number):\n    while number != 3: pass\n    return 6\n"

@@ -26,7 +26,7 @@ from cogworks.services.python.wanted import Plugin, Wanted
 
 _SHARE_OF_MUTANTS = 0.6
 """Of the time; the tests themselves and the calls beside theirs want the rest."""
-_MOST_REASONS = 3
+_MOST_REASONS, _MOST_CHARS = 3, 200
 _NO_WALLS = (
     "nothing was called with inputs beside those of the tests: that is done without what the tests put in place of the outside, so in "
     "complete isolation alone, which this machine does not have; `cogworks doctor` says why"
@@ -71,6 +71,11 @@ def _answer(
 
 def _untried(run: Observed) -> Iterator[str]:
     if any(case.outcome in ("passed", "failed") for case in run.report.cases):
+        for record in run.records:
+            if record["kind"] == "untried":
+                yield f"no mistake was tried on the tests: {record['text'][:_MOST_CHARS]}"
+                # The test can write records of its own making.
+                return
         return
     errors = [lines[-1] for text in run.report.collection_errors if (lines := text.strip().splitlines())]
     why = "their time was over" if run.report.timed_out else "; ".join(errors[:_MOST_REASONS])

@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -41,9 +42,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     wish, reporter = _asked(session.config)
-    if wish is not None and wish["mistakes"]["lines"] and not session.testsfailed:
-        for told in try_mutants(session, **wish["mistakes"]):
-            reporter.write(kind="mutant", **told)
+    if wish is None or not wish["mistakes"]["lines"]:
+        return
+    if session.testsfailed:
+        reporter.write(kind="untried", text="some of the tests cannot be loaded")
+        return
+    for told in try_mutants(session, begin=partial(_unwatched, session.config), **wish["mistakes"]):
+        reporter.write(**told)
+
+
+def _unwatched(config: pytest.Config) -> None:
+    """In a fork nobody hears of calls, and what they change would be a mistake more."""
+    config.option.cogworks_beside = None
 
 
 @pytest.hookimpl(hookwrapper=True)

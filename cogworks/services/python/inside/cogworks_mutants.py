@@ -31,27 +31,36 @@ _COUNTED: dict[type[ast.operator], type[ast.operator]] = {
 
 
 def try_mutants(
-    session: pytest.Session, lines: dict[str, Stretches], *, most: int, seconds: float
+    session: pytest.Session,
+    lines: dict[str, Stretches],
+    begin: Callable[[], None],
+    *,
+    most: int,
+    seconds: float,
 ) -> Iterator[dict[str, Any]]:
-    """Where each mistake is, what it is, and whether a test of this session notices it.
+    """Records: where each mistake is, what it is, and whether a test of this session notices it; or why none was tried.
 
     Args:
+        begin: what is done first in each fork.
         most: so many at most, one of each line before a second one of any.
         seconds: of all of them together.
     """
     ends = time.monotonic() + seconds
     began = time.monotonic()
-    if _end_of(session, lambda: True, limit_s=seconds) != _UNNOTICED:
+    run = partial(_end_of, session, begin)
+    if run(lambda: True, limit_s=seconds) != _UNNOTICED:
         # What fails without a mistake notices none.
+        yield {"kind": "untried", "text": "the tests fail, or do not end in time, without one"}
         return
     limit_s = _FEWEST_S + 5 * (time.monotonic() - began)
     for artifact, line, change, put in _by_turns(_all_mutants(session, lines))[:most]:
         left = ends - time.monotonic()
         if left <= 0:
             return
-        end = _end_of(session, put, limit_s=min(left, limit_s))
+        end = run(put, limit_s=min(left, limit_s))
         if end != _NOT_PUT:
-            yield {"artifact": artifact, "line": line, "change": change, "is_noticed": end != _UNNOTICED}
+            told = {"artifact": artifact, "line": line, "change": change}
+            yield {"kind": "mutant", **told, "is_noticed": end != _UNNOTICED}
 
 
 Mutant = tuple[str, int, str, Callable[[], bool]]
@@ -115,7 +124,9 @@ def _codes(tree: ast.Module, path: str, place: int) -> Iterator[CodeType]:
                 waiting.append(each)
 
 
-def _end_of(session: pytest.Session, put: Callable[[], bool], *, limit_s: float) -> int:
+def _end_of(
+    session: pytest.Session, begin: Callable[[], None], put: Callable[[], bool], *, limit_s: float
+) -> int:
     """What the tests come to in a fork of this process into which something was put; not to end in time is to notice it."""
     child = os.fork()
     if child == 0:
@@ -123,6 +134,7 @@ def _end_of(session: pytest.Session, put: Callable[[], bool], *, limit_s: float)
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
+            begin()
             os._exit(_NOT_PUT if not put() else _NOTICED if _has_failure(session) else _UNNOTICED)
         finally:
             os._exit(_NOTICED)
