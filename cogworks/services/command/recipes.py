@@ -14,6 +14,10 @@ _MOST_POM_CHARS = 1_000_000
 _READ = frozenset(
     {"package.json", "Makefile", "Gemfile", "Rakefile", "composer.json", "Cargo.toml", "pom.xml"}
 )
+_BY_FIRST_WORD = ("ruby", "php")
+_STARTED = re.compile(
+    r"(?:\w+=\S* )*(?:bundle exec |php (?:-\S+ )*)?(?:[\w.-]*/)*(rspec|rake|phpunit)(?:\.phar)?(?= |$)"
+)
 Texts = Mapping[str, str]
 """Name at the root -> text of it, empty for a file that nobody reads."""
 
@@ -36,6 +40,8 @@ def with_line(recipe: Recipe, line: str) -> Recipe:
         own = of_script(line, {})
     elif recipe.language == "go":
         own = recipe._replace(test=re.sub(r"\bgo test\b(?! -json)", "go test -json", line))
+    elif recipe.language in _BY_FIRST_WORD:
+        return _by_first_word(recipe, line)
     else:
         own = recipe._replace(test=line)
     # Where nothing is known of the command, it has to tell of its tests as the repository's own does.
@@ -49,6 +55,38 @@ def with_line(recipe: Recipe, line: str) -> Recipe:
         source="the test command",
         notes=(),
     )
+
+
+def _by_first_word(recipe: Recipe, line: str) -> Recipe:
+    """What the program that a line begins with writes; of another one, as of a script, only its end is known."""
+    started = _STARTED.match(line)
+    program = started[1] if started else ""
+    own = Recipe(runner=program, test=line)
+    if program == "rspec":
+        own = _of_rspec(line, has_formatter="RspecJunitFormatter" in recipe.test)
+    elif program == "phpunit":
+        own = Recipe(runner=program, test=f"{line} --log-junit {REPORT}", report="junit")
+    elif program == "rake" and recipe.runner.startswith("minitest"):
+        own = Recipe(runner=recipe.runner, test=line, report=recipe.report)
+    return recipe._replace(
+        test=own.test,
+        runner=own.runner,
+        report=own.report,
+        report_file="",
+        test_one="",
+        source="the test command",
+        notes=(),
+    )
+
+
+def _of_rspec(line: str, *, has_formatter: bool) -> Recipe:
+    if has_formatter:
+        return Recipe(
+            runner="rspec", test=f"{line} --format RspecJunitFormatter --out {REPORT}", report="junit"
+        )
+    shown = "" if re.search(r" (?:-f|--format)\b", line) else " --format progress"
+    own = f"--require {INSIDE}/ruby/cogworks_rspec.rb --format CogworksFormatter --out {REPORT}"
+    return Recipe(runner="rspec", test=f"{line}{shown} {own}", report="node-test")
 
 
 def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
@@ -196,13 +234,11 @@ def _ruby(texts: Texts) -> Recipe:
         source=next((name for name in manifests if name in texts), ""),
     )
     if "rspec_junit_formatter" in gems:
-        test = f"{bundled}rspec --format RspecJunitFormatter --out {REPORT}"
-        return recipe._replace(runner="rspec", test=test, report="junit")
+        own = _of_rspec(f"{bundled}rspec", has_formatter=True)
+        return recipe._replace(runner=own.runner, test=own.test, report=own.report)
     if re.search(r"['\"]rspec['\"]", gems) or ".rspec" in texts or ("spec" in texts and "test" not in texts):
-        own = f"--require {INSIDE}/ruby/cogworks_rspec.rb --format CogworksFormatter --out {REPORT}"
-        return recipe._replace(
-            runner="rspec", test=f"{bundled}rspec --format progress {own}", report="node-test"
-        )
+        own = _of_rspec(f"{bundled}rspec", has_formatter=False)
+        return recipe._replace(runner=own.runner, test=own.test, report=own.report)
     if "Rakefile" not in texts:
         note = "neither a Rakefile nor rspec is there, so nothing tells how the tests are run"
         return recipe._replace(notes=(note,))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cogworks.services.command.recipe import Recipe
-from cogworks.services.command.recipes import recipe_of, wanted_texts
+from cogworks.services.command.recipes import recipe_of, wanted_texts, with_line
 
 
 def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **packages: str) -> Recipe:
@@ -168,3 +168,38 @@ def test_scripts_that_run_beside_each_other_are_run_as_they_stand(test: str) -> 
     )
 
     assert (recipe.runner, recipe.test) == ("script", test)
+
+
+OWN = "--require $COGWORKS_INSIDE/ruby/cogworks_rspec.rb --format CogworksFormatter --out $COGWORKS_REPORT"
+RSPEC = {"Gemfile": "gem 'rspec'"}
+JUNIT = {"Gemfile": "gem 'rspec'\ngem 'rspec_junit_formatter'"}
+RAKE = {"Rakefile": ""}
+PHP = {"composer.json": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "line", "runner", "added", "report"),
+    [
+        (RSPEC, "bundle exec rspec spec/models", "rspec", f"--format progress {OWN}", "node-test"),
+        (RSPEC, "bin/rspec -f documentation", "rspec", OWN, "node-test"),
+        (RAKE, "CI=1 rspec", "rspec", f"--format progress {OWN}", "node-test"),
+        (JUNIT, "rspec", "rspec", "--format RspecJunitFormatter --out $COGWORKS_REPORT", "junit"),
+        (RSPEC, "rake spec", "rake", "", "exit-code"),
+        (RSPEC, "bin/check rspec", "", "", "exit-code"),
+        (RAKE, "bundle exec rake test:units", "minitest", "", "node-test"),
+        (RAKE, "ruby -Itest test/all.rb", "", "", "exit-code"),
+        (RAKE, "rspec-queue", "", "", "exit-code"),
+        (PHP, "vendor/bin/phpunit -c ci.xml", "phpunit", "--log-junit $COGWORKS_REPORT", "junit"),
+        (PHP, "php -dmemory_limit=-1 ./phpunit.phar", "phpunit", "--log-junit $COGWORKS_REPORT", "junit"),
+        (PHP, "composer test", "", "", "exit-code"),
+        (PHP, "vendor/bin/pest", "", "", "exit-code"),
+    ],
+)
+def test_a_command_for_ruby_or_php_is_asked_for_what_its_first_word_writes(
+    texts: dict[str, str], line: str, runner: str, added: str, report: str
+) -> None:
+    recipe = with_line(recipe_of(texts), line)
+
+    assert (recipe.runner, recipe.report) == (runner, report)
+    assert recipe.test == f"{line} {added}".strip()
+    assert (recipe.test_one, recipe.source, recipe.notes) == ("", "the test command", ())

@@ -128,6 +128,19 @@ def test_rspec_tells_each_example_without_a_gem_for_it(tmp_path: Path) -> None:
     assert "uninitialized constant NoSuchThing" in error
 
 
+@needs("ruby", "rspec", "rake")
+def test_a_command_of_the_users_own_for_ruby_tells_each_test_or_how_it_ended(tmp_path: Path) -> None:
+    spec = 'RSpec.describe("sums") { it("adds") { expect(1 + 1).to eq 2 } }\n'
+    laid_out(tmp_path, {**MINITEST, "spec/sums_spec.rb": spec})
+    by_rspec = report_of(tmp_path, command=["rspec", "spec/sums_spec.rb"])
+    by_rake = report_of(tmp_path, command=["rake", "test"])
+    by_hand = report_of(tmp_path, command=["ruby", "-Ilib", "test/new_line_test.rb"])
+
+    assert outcomes(by_rspec) == {"spec/sums_spec.rb::sums > adds": "passed"}
+    assert outcomes(by_rake) == {**QUEUE_CASES, **NEW_CASES}
+    assert outcomes(by_hand) == {".::ruby -Ilib test/new_line_test.rb": "passed"}
+
+
 PHP = {
     "composer.json": '{"name": "example/line", "require-dev": {"phpunit/phpunit": "^9.5"}}',
     "phpunit.xml": (
@@ -179,6 +192,18 @@ def test_phpunit_of_the_machine_whole_by_file_and_by_name(tmp_path: Path) -> Non
     assert outcomes(report_of(tmp_path, settings=PREPARED, tests=["tests/OtherTest.php"])) == {
         "tests/OtherTest.php::testFirst": "passed"
     }
+
+
+@needs("php", "phpunit")
+def test_a_command_of_the_users_own_for_php_tells_each_test_or_how_it_ended(tmp_path: Path) -> None:
+    laid_out(tmp_path, {**PHP, "check.php": "<?php exit(3);\n"})
+    by_phpunit = report_of(
+        tmp_path, settings=PREPARED, command=["phpunit", "--no-configuration", "tests/OtherTest.php"]
+    )
+    by_hand = report_of(tmp_path, settings=PREPARED, command=["php", "check.php"])
+
+    assert outcomes(by_phpunit) == {"tests/OtherTest.php::testFirst": "passed"}
+    assert outcomes(by_hand) == {".::php check.php": "failed"}
 
 
 @needs("php", "phpunit")
