@@ -190,10 +190,13 @@ class Room:
             # With packages of its own in `vendor` Go reads nothing else.
             **({} if self._has("vendor/modules.txt") else {"GOFLAGS": "-mod=mod"}),
             **_kept_below(self._kept, self._home, has_crates=self._found(".cargo")),
-            **self.ground.toolchain.variables,
-            **({"GOMODCACHE": str(self._home / "go/pkg/mod")} if self._found("go/pkg/mod") else {}),
-            **_with_short_lives(dict(self._provision.variables)),
+            **_with_short_lives(self._configured()),
         }
+
+    def _configured(self) -> dict[str, str]:
+        """What the toolchain says, then the repository."""
+        found = {"GOMODCACHE": str(self._home / "go/pkg/mod")} if self._found("go/pkg/mod") else {}
+        return {**self.ground.toolchain.variables, **found, **dict(self._provision.variables)}
 
 
 _OFFLINE = {

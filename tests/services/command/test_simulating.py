@@ -121,6 +121,20 @@ def test_variables_of_the_repository_reach_its_tests(tmp_path: Path) -> None:
     }
 
 
+def test_where_this_machine_keeps_packages_of_maven_reaches_the_tests(tmp_path: Path) -> None:
+    packages = tmp_path / "home/.m2/repository"
+    laid_out(tmp_path / "home", {".m2/repository/a.jar": ""})
+    laid_out(tmp_path / "shop", {"tests.sh": 'echo "ok 1 - $MAVEN_OPTS"; echo 1..1\n'})
+
+    def told(**variables: str) -> str:
+        settings = {"variables": variables}
+        [case] = report_of(tmp_path / "shop", commands=SHELL, home=tmp_path / "home", settings=settings).cases
+        return case.id
+
+    assert told() == f".::-XX:TieredStopAtLevel=1 -Dmaven.repo.local={packages}"
+    assert told(MAVEN_OPTS="-Dmaven.repo.local=/opt") == ".::-XX:TieredStopAtLevel=1 -Dmaven.repo.local=/opt"
+
+
 @pytest.mark.slow
 def test_a_setup_that_fails_is_told_with_its_words_and_a_remedy(tmp_path: Path) -> None:
     commands = SHELL._replace(setup=("echo nothing to install >&2; exit 4",))
