@@ -115,6 +115,10 @@ class Room:
         }
         return {program: version for program, version in found.items() if version}
 
+    def configured(self, name: str) -> str:
+        """What the repository or the toolchain has in a variable; empty: nothing."""
+        return self._configured().get(name, "")
+
     def reports(self, pattern: str) -> Iterator[bytes]:
         """The files below the root that fit, newest runs' alone: a copy begins without any that the repository ignores."""
         count = 0

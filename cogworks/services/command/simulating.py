@@ -1,10 +1,11 @@
 """The operation `simulate`: run tests by the commands of the root, one result for each."""
 
 import hashlib
+import os
 import re
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -210,7 +211,7 @@ def _run(
     room: Room, selected: Selected, params: SimulateParams, machine: Machine, *, deadline_s: float
 ) -> _Ran:
     recipe = room.ground.recipe
-    environment = {**_reporter(recipe, room), **params.environment}
+    environment = {**params.environment, **_reporter(recipe, room, params.environment)}
     said_by, reports = [], []
     for line in selected.lines:
         left_s = seconds_left(deadline_s)
@@ -229,14 +230,20 @@ def _run(
     return _Ran(tuple(said_by), read_all(recipe.report, reports), timed_out)
 
 
-def _reporter(recipe: Recipe, room: Room) -> dict[str, str]:
+def _reporter(recipe: Recipe, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
+    """The variable by which a reporter of ours is found, beside what stands in it already."""
     if recipe.runner.startswith("minitest"):
-        return {"RUBYLIB": str(INSIDE / "ruby")}
+        return _beside("RUBYLIB", str(INSIDE / "ruby"), os.pathsep, room, asked)
     if recipe.report != "node-test" or recipe.runner in ("jasmine", "rspec"):
         return {}
     # Through a variable, for a script of the repository starts node.
     options = f"--test-reporter={INSIDE / 'report.mjs'} --test-reporter-destination={room.report_path}"
-    return {"NODE_OPTIONS": options}
+    return _beside("NODE_OPTIONS", options, " ", room, asked)
+
+
+def _beside(name: str, own: str, between: str, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
+    there = asked.get(name) or room.configured(name)
+    return {name: f"{own}{between}{there}" if there else own}
 
 
 def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:

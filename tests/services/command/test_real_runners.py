@@ -35,6 +35,17 @@ def with_packages(name: str, folder: Path) -> Path:
 
 
 @needs("node")
+def test_options_of_node_that_the_repository_sets_count_beside_our_reporter(tmp_path: Path) -> None:
+    text = 'require("node:test")("t", () => { if (!globalThis.early) throw new Error("no"); });\n'
+    manifest = '{"scripts": {"test": "node --test"}}'
+    laid_out(tmp_path, {"package.json": manifest, "early.js": "globalThis.early = 1;\n", "a.test.js": text})
+
+    report = report_of(tmp_path, settings={"variables": {"NODE_OPTIONS": "--require ./early.js"}})
+
+    assert outcomes(report) == {"a.test.js::t": "passed"}
+
+
+@needs("node")
 @pytest.mark.parametrize(("reporter", "report"), [("tap", "tap"), ("junit", "junit")])
 def test_node_in_other_formats(reporter: str, report: str, tmp_path: Path) -> None:
     laid_out(tmp_path, {"a.test.js": NODE_TESTS})

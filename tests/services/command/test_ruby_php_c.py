@@ -78,6 +78,17 @@ def test_minitest_by_rake_whole_by_file_and_by_name(tmp_path: Path) -> None:
     assert not [command for command in one.commands if "whole suite" in command]
 
 
+@needs("ruby", "rake")
+def test_where_the_repository_says_that_ruby_looks_for_code_our_reporter_is_found_too(tmp_path: Path) -> None:
+    laid_out(tmp_path, {**MINITEST, "Rakefile": RAKEFILE.replace("  t.libs", "  t.libs = []\n  t.libs")})
+
+    assert not outcomes(report_of(tmp_path))
+    assert outcomes(report_of(tmp_path, settings={"variables": {"RUBYLIB": "lib"}})) == {
+        **QUEUE_CASES,
+        **NEW_CASES,
+    }
+
+
 @needs("ruby", "rake", "bundle")
 def test_a_gem_with_a_gemfile_whose_gems_are_on_the_machine_needs_no_registry(tmp_path: Path) -> None:
     gemspec = (
