@@ -43,6 +43,8 @@ _SHORTEST_S = 1.0
 _FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
 """Of cargo, CMake, Maven and Gradle; what follows explains it."""
 _ADVICE = re.compile(r"^As a reminder, you're using offline mode")
+_RUBYS_SUM = re.compile(r"^\d{1,9} (?:runs|tests), \d{1,9} assertions, \d{1,9} failures,", re.MULTILINE)
+"""What Minitest and test-unit end with; without it a failure says that nothing ran."""
 _IN_ORDER = ("cargo", "libtest-json")
 _TOGETHER = ("rust", "java", "csharp", "c")
 """Languages of which no test runs where one file does not compile."""
@@ -52,6 +54,8 @@ class _Ran(NamedTuple):
     said: tuple[Said, ...]
     parsed: Parsed
     timed_out: bool
+    is_one: bool
+    """Whether all of it is one result, by how it ended."""
 
 
 def simulate(request: Request, folder: Path, machine: Machine) -> Response:
@@ -225,9 +229,16 @@ def _run(
         if said.ended.timed_out:
             break
     timed_out = len(said_by) < len(selected.lines) or any(said.ended.timed_out for said in said_by)
-    if recipe.report == "exit-code":
-        return _Ran(tuple(said_by), Parsed(), timed_out)
-    return _Ran(tuple(said_by), read_all(recipe.report, reports), timed_out)
+    if recipe.report == "exit-code" or _is_untold(recipe, said_by):
+        return _Ran(tuple(said_by), Parsed(), timed_out, is_one=True)
+    return _Ran(tuple(said_by), read_all(recipe.report, reports), timed_out, is_one=False)
+
+
+def _is_untold(recipe: Recipe, said_by: Sequence[Said]) -> bool:
+    """Whether tests of Ruby ran and nobody heard of them: Minitest from 6 on loads no reporter by itself, test-unit none at all."""
+    if recipe.language != "ruby" or not said_by or any(said.report is not None for said in said_by):
+        return False
+    return all(said.ended.code == 0 or _RUBYS_SUM.search(said.text) for said in said_by)
 
 
 def _reporter(recipe: Recipe, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
@@ -270,11 +281,11 @@ def _told(
     notes: tuple[str, ...] = (),
 ) -> TestReport:
     ground, recipe = room.ground, room.ground.recipe
-    cases = _by_exit(room, ran) if recipe.report == "exit-code" else _cases(room, ran, machine)
+    cases = _by_exit(room, ran) if ran.is_one else _cases(room, ran, machine)
     kept = [case for case in cases if not asked or any(_is_of(case.id, test, ground) for test in asked)]
     commands = (*selected.lines, *([selected.note] if selected.note else []))
     return TestReport(
-        cases=tuple(kept if recipe.report != "exit-code" else cases),
+        cases=tuple(cases if ran.is_one else kept),
         timed_out=ran.timed_out,
         blocked=tuple(dict.fromkeys(text for said in ran.said for text in said.ended.blocked)),
         unprotected=machine.isolation.unprotected,
@@ -328,18 +339,12 @@ def _errors(room: Room, ran: _Ran, machine: Machine) -> list[str]:
     failed = [said for said in ran.said if said.ended.code not in (0, None)]
     placer = placer_of(room, machine)
     found = list(parsed.problems)
-    if not found and failed and not parsed.cases and room.ground.recipe.report != "exit-code":
+    if not found and failed and not parsed.cases and not ran.is_one:
         found = [each for said in failed for each in errors_in(said.text)] or [
             _silent(said) for said in failed
         ]
     errors = [_error(room, placer, each) for each in found]
-    if (
-        not errors
-        and not parsed.cases
-        and not ran.timed_out
-        and room.ground.recipe.report != "exit-code"
-        and parsed.is_cut
-    ):
+    if not errors and not parsed.cases and not ran.timed_out and not ran.is_one and parsed.is_cut:
         errors.append(f"{room.ground.outward(EVERYTHING)}: the report of the tests cannot be read")
     return list(dict.fromkeys(errors))[:200]
 

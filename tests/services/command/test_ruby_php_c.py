@@ -89,6 +89,42 @@ def test_where_the_repository_says_that_ruby_looks_for_code_our_reporter_is_foun
     }
 
 
+@needs("ruby", "rake")
+def test_a_suite_whose_runner_loads_no_reporter_is_one_result(tmp_path: Path) -> None:
+    deaf = 'require "minitest"\ndef Minitest.load_plugins; end\n'
+    files = {
+        **MINITEST,
+        "test/waiting_line_test.rb": f"{deaf}{QUEUE_TEST}",
+        "test/new_line_test.rb": SPEC_TEST,
+    }
+    laid_out(tmp_path, {**files, "test/empty_test.rb": ""})
+    bad = report_of(tmp_path)
+    laid_out(tmp_path, {"test/waiting_line_test.rb": f"{deaf}{QUEUE_TEST}".replace("equal 2", "equal 1")})
+    good, one = report_of(tmp_path), report_of(tmp_path, tests=["test/waiting_line_test.rb"])
+
+    assert (outcomes(bad), bad.collection_errors) == ({".::rake test": "failed"}, ())
+    assert "Expected: 2" in bad.cases[0].message
+    assert outcomes(good) == outcomes(one) == {".::rake test": "passed"}
+
+
+@needs("ruby", "rake", "rspec")
+@pytest.mark.parametrize("runner", ["rake", "rspec"])
+def test_a_process_of_ruby_that_ends_in_the_middle_is_told(tmp_path: Path, runner: str) -> None:
+    leaving = 'require "minitest/autorun"\nclass ATest < Minitest::Test\n  i_suck_and_my_tests_are_order_dependent!\n'
+    leaving += "  def test_a; assert true; end\n  def test_b; exit!(0); end\nend\n"
+    spec = 'RSpec.describe("all") { it("a") {}; it("b") { exit!(0) } }\n'
+    rake = {"Rakefile": RAKEFILE, "test/a_test.rb": leaving}
+    report = report_of(
+        laid_out(
+            tmp_path, rake if runner == "rake" else {".rspec": "", "Rakefile": "", "spec/a_spec.rb": spec}
+        )
+    )
+
+    assert [case.outcome for case in report.cases] == ["passed"]
+    [error] = report.collection_errors
+    assert error.startswith(".: the tests ended in the middle, after ")
+
+
 @needs("ruby", "rake", "bundle")
 def test_a_gem_with_a_gemfile_whose_gems_are_on_the_machine_needs_no_registry(tmp_path: Path) -> None:
     gemspec = (

@@ -1,4 +1,4 @@
-"""The events of node's own test runner, one JSON object a line, as our reporter writes them."""
+"""The events of node's own test runner, one JSON object a line, as our reporters write them, those for Ruby as well."""
 
 import re
 from typing import Any
@@ -29,7 +29,7 @@ def parse(data: bytes) -> Parsed:
     for line in json_lines(data):
         if isinstance(line, dict):
             reader.event(line)
-    return bounded(reader.cases, reader.problems)
+    return bounded(reader.cases, [*reader.problems, *reader.unended()])
 
 
 class _Reader:
@@ -38,6 +38,9 @@ class _Reader:
         self.problems: list[Problem] = []
         self._begun: dict[str, list[str]] = {}
         """File -> the names that stand around what comes next in it."""
+        self._processes = 0
+        """That began and have not ended."""
+        self._last = ""
         self._parents: set[tuple[str, tuple[str, ...]]] = set()
 
     def event(self, event: dict[str, Any]) -> None:
@@ -49,9 +52,19 @@ class _Reader:
             del names[depth:]
             names.append(name)
             self._parents.add((file, tuple(names[:-1])))
+        elif kind in ("run:start", "run:end"):
+            self._processes += 1 if kind == "run:start" else -1
         elif kind in ("test:pass", "test:fail"):
+            self._last = name
             path = (*names[:depth], name)
             self._ended(event, path, file, is_failed=kind == "test:fail")
+
+    def unended(self) -> list[Problem]:
+        """A problem where a process of tests did not come to its end."""
+        if self._processes <= 0:
+            return []
+        after = f"after {self._last!r}" if self._last else "before any test"
+        return [Problem(f"the tests ended in the middle, {after}: their process did not come to its end")]
 
     def _ended(self, event: dict[str, Any], path: tuple[str, ...], file: str, *, is_failed: bool) -> None:
         message = word(event.get("message"))

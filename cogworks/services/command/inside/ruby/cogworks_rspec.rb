@@ -5,10 +5,19 @@ require "rspec/core"
 class CogworksFormatter
   LONGEST = 4000
   LOADING = /\AAn error occurred while loading (\S+)\.$/.freeze
-  RSpec::Core::Formatters.register self, :message, :example_passed, :example_failed, :example_pending
+  RSpec::Core::Formatters.register self, :start, :stop, :message, :example_passed, :example_failed, :example_pending
 
   def initialize(output)
     @output = output
+  end
+
+  def start(_notification)
+    tell(type: "run:start")
+  end
+
+  # A process that ends in the middle comes never here.
+  def stop(_notification)
+    tell(type: "run:end")
   end
 
   # What could not be loaded is said in words alone.

@@ -11,23 +11,35 @@ module Minitest
       @path = path
     end
 
+    def start
+      tell(type: "run:start")
+    end
+
+    # A process that ends in the middle comes never here.
+    def report
+      tell(type: "run:end")
+    end
+
     def record(result)
       group = result.respond_to?(:klass) ? result.klass : result.class.name
       file, line = place_of(result)
       failure = result.failures.first
-      told = {
+      tell(
         type: result.passed? || result.skipped? ? "test:pass" : "test:fail",
         name: "#{group} > #{result.name}",
         nesting: 0,
         file: file && File.expand_path(file),
         line: line,
         skip: result.skipped?,
-        message: failure ? "#{failure.message}\n#{failure.location}".scrub[0, LONGEST] : "",
-      }
-      File.open(@path, "a") { |report| report.puts(JSON.generate(told)) }
+        message: failure ? "#{failure.message}\n#{failure.location}".scrub[0, LONGEST] : ""
+      )
     end
 
     private
+
+    def tell(told)
+      File.open(@path, "a") { |report| report.puts(JSON.generate(told)) }
+    end
 
     def place_of(result)
       return result.source_location if result.respond_to?(:source_location)
