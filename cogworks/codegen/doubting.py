@@ -1,14 +1,13 @@
 """What makes a repair doubtful that passes everything: it knows its tests, or no test guards it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Protocol
 
 from cogworks.codebase.diffmodel import Diff, undone
 from cogworks.codegen.diagnosing import Diagnosis
-from cogworks.codegen.repair_job import Job, Notes
-from cogworks.domain_services.exploring import BesideParams
-from cogworks.repair.heldback import MOST_MUTANTS, TriesBeside, held_back_warnings, touched_by
+from cogworks.codegen.repair_job import Job, Notes, Tools
+from cogworks.domain_services.exploring import Beside, BesideParams
+from cogworks.repair.heldback import MOST_MUTANTS, held_back_warnings, touched_by
 from cogworks.repair.overfitting import warnings_of
 from cogworks.repair.proof import Proof
 from cogworks.repair.transact.measure import is_of
@@ -17,46 +16,54 @@ _MOST_TESTS = 60
 """Of those that reach the change; each mistake that is tried runs them again."""
 
 
-class Reads(Protocol):
-    """Who knows the files as they lie there."""
-
-    def text(self, path: str) -> str | None: ...
-
-
 def doubts(
-    changes: Diff, job: Job, notes: Notes, *, diagnosis: Diagnosis, reads: Reads, tries: TriesBeside | None
+    changes: Diff, job: Job, notes: Notes, *, diagnosis: Diagnosis, tools: Tools, ends_s: float
 ) -> tuple[str, ...]:
     """A sentence for each doubt.
 
     Args:
-        changes: the whole of the repair.
-        tries: who runs what is held back from whoever proposes; None: nobody.
+        tools: whose `tries`, where there is somebody, runs what is held back from whoever proposes.
+        ends_s: until when, by the clock of the tools.
     """
     tests = [each.text for each in notes.localised.tests] if notes.localised else []
-    known = warnings_of(changes, tests, reads.text, job.rules)
-    seconds = job.options.gates.held_back_s
+    known = warnings_of(changes, tests, tools.explorer.text, job.rules)
     touched = touched_by(changes, job.rules)
-    if tries is None or not seconds or not touched.after:
+    if tools.tries is None or not job.options.gates.held_back_s or not touched.after:
         return known
     targets = job.instance.failing_tests
     reaching = passing(diagnosis.regression([*touched.after]) or (), notes.proof)
-    guards = tuple(islice(dict.fromkeys(chain(targets, reaching)), _MOST_TESTS))
-    after = tries.beside(
+    after = _tried(
         BesideParams(
-            tests=guards,
+            tests=tuple(islice(dict.fromkeys(chain(targets, reaching)), _MOST_TESTS)),
             lines=dict(touched.after),
             mistakes_in=dict(touched.added),
             max_mutants=MOST_MUTANTS,
-            timeout_s=seconds,
-        )
+        ),
+        job,
+        tools,
+        ends_s,
     )
     if after is None:
         return known
     before = None
     if after.calls:
-        asked = BesideParams(tests=targets, lines=dict(touched.before), timeout_s=seconds)
-        before = tries.beside(asked, instead=undone(changes, reads.text))
+        asked = BesideParams(tests=targets, lines=dict(touched.before))
+        before = _tried(asked, job, tools, ends_s, instead=undone(changes, tools.explorer.text))
     return (*known, *held_back_warnings(before, after))
+
+
+def _tried(
+    asked: BesideParams,
+    job: Job,
+    tools: Tools,
+    ends_s: float,
+    instead: Mapping[str, str | None] | None = None,
+) -> Beside | None:
+    left_s = min(job.options.gates.held_back_s, ends_s - tools.now())
+    if tools.tries is None or left_s <= 0:
+        tools.say("No time is left to try inputs beside those of the tests.")
+        return None
+    return tools.tries.beside(asked.model_copy(update={"timeout_s": left_s}), instead=instead)
 
 
 def passing(tests: Sequence[str], proof: Proof | None) -> Iterator[str]:

@@ -280,6 +280,7 @@ class PatchRun:
     def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         """Whether what the last run of the suite found makes a proof, its targets run again."""
         del payload, context
+        ends_s = self._tools.now() + deadline_ms / 1000
         targets = self._job.instance.failing_tests
         limit_s = min(self._job.limits.targeted_s, deadline_ms / 1000)
         # The transaction that was kept ran them as well, on the same files.
@@ -303,8 +304,8 @@ class PatchRun:
             self._job,
             self.notes,
             diagnosis=self._diagnosis,
-            reads=self._tools.explorer,
-            tries=self._tools.tries,
+            tools=self._tools,
+            ends_s=ends_s,
         )
         self.notes.proof = proof.model_copy(update={"warnings": found})
         return self._ended(Outcome.GREEN, tree=self._head.tree)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from cogworks.domain_services.checking import SimulateParams
+from cogworks.domain_services.exploring import BesideParams
 from cogworks.domain_services.messages import Message
 from cogworks.domain_services.preparing import PrepareParams
 
@@ -20,6 +21,6 @@ def as_configured(params: Params, *, command: Sequence[str], limit_s: float) -> 
     changes: dict[str, object] = {}
     if command and isinstance(params, SimulateParams | PrepareParams):
         changes["command"] = tuple(command)
-    if isinstance(params, PrepareParams):
+    if isinstance(params, PrepareParams | BesideParams):
         changes["timeout_s"] = min(params.timeout_s, limit_s)
     return params.model_copy(update=changes) if changes else params

@@ -44,7 +44,7 @@ class Breaker(Value):
         return self.model_copy(update={"failures": 0, "last": ""})
 
 
-TEST_METHODS = ("simulate", "coverage", "trace")
+TEST_METHODS = ("simulate", "coverage", "trace", "beside")
 """The operations that run tests."""
 _SHORTEST_S = 0.01
 

@@ -137,6 +137,7 @@ BESIDE = Operation(
     exploring.BesideParams,
     exploring.Beside,
     "what code makes of inputs beside those of tests, and which mistakes in it tests notice",
+    TEST_LIMIT_S,
     is_extra=True,
 )
 SIGNATURES = Operation(

@@ -1,11 +1,13 @@
 """What is held back from whoever proposes, and how much of it is tried."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cogworks.codegen.doubting import passing
+from cogworks.cycle.limits import Limits
 from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
 from cogworks.repair.options import Options, parse_options
 from cogworks.repair.proof import Proof, ProvenTest, Tree
@@ -43,9 +45,17 @@ class Tries:
         return Beside(calls=tuple(calls), mutants=mutants)
 
 
-def repaired(folder: Path, tries: Tries | None, options: Options | None = None) -> RepairScene:
+def repaired(
+    folder: Path, tries: Tries | None, options: Options | None = None, now: Callable[[], float] = lambda: 0.0
+) -> RepairScene:
     scene = RepairScene(
-        make_worktree(folder), PATTERN, plan(WHOLE), diffs(BOTH), options=options or Options(), tries=tries
+        make_worktree(folder),
+        PATTERN,
+        plan(WHOLE),
+        diffs(BOTH),
+        options=options or Options(),
+        tries=tries,
+        now=now,
     )
     result = scene.run()
     assert result.success, result.error
@@ -81,6 +91,28 @@ def test_the_configuration_says_how_long_it_is_tried_and_0_is_not_at_all(
     proof = scene.work.notes.proof
     assert proof is not None
     assert bool(proof.warnings) is bool(count)
+
+
+def test_no_run_takes_longer_than_what_is_left_and_none_begins_after_it(tmp_path: Path) -> None:
+    class Slow(Tries):
+        now_s, seconds = 0.0, 0.0
+
+        def beside(self, *asked: Any, **more: Any) -> Beside | None:
+            self.now_s += self.seconds
+            return super().beside(*asked, **more)
+
+    def times(name: str, seconds: float) -> list[float]:
+        (tmp_path / name).mkdir()
+        tries = Slow()
+        tries.seconds = seconds
+        options = parse_options("[codegen.gates]\nheld_back_s = 600\n", source="a.toml")
+        repaired(tmp_path / name, tries, options, now=lambda: tries.now_s)
+        return [params.timeout_s for params, _ in tries.asked]
+
+    left_s = Limits().lint_timeout_s
+    assert times("short", 0.0) == [left_s, left_s]
+    assert times("long", 50.0) == [left_s, left_s - 50]
+    assert times("longer", left_s) == [left_s]
 
 
 def test_where_nobody_can_try_it_the_proof_stands_alone(tmp_path: Path) -> None:

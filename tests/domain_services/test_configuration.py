@@ -177,8 +177,10 @@ def test_where_a_service_may_be_reached(url: str, has_token: bool, problem: str 
 def test_times_per_method() -> None:
     limits = Limits(methods={"trace": 30})
 
-    waits = {method: limits.wait_s(method) for method in ("handshake", "validate", "simulate", "trace")}
-    assert waits == {"handshake": 5, "validate": 300, "simulate": 630, "trace": 60}
+    waits = {
+        method: limits.wait_s(method) for method in ("handshake", "validate", "simulate", "trace", "beside")
+    }
+    assert waits == {"handshake": 5, "validate": 300, "simulate": 630, "trace": 60, "beside": 630}
 
 
 @pytest.mark.parametrize(
