@@ -507,6 +507,12 @@ def test_what_is_configured_and_not_there_is_named() -> None:
 CASE = "import unittest\n\n\nclass Shop(unittest.TestCase):\n    def test_it(self):\n        pass\n\n\n"
 PROGRAM = f"{CASE}if __name__ == '__main__':\n    unittest.main()\n"
 SCRIPT = f"{CASE}if __name__ == '__main__':\n    unittest.TextTestRunner().run(unittest.makeSuite(Shop))\n"
+GATHERS = (
+    "LOADER.discover('.')",
+    "LOADER.loadTestsFromName('a')",
+    "LOADER.loadTestsFromNames(['a'])",
+    "LOADER.loadTestsFromModule(a)",
+)
 WITH_FILTERS = ("-W", "default::DeprecationWarning:tests")
 
 
@@ -527,13 +533,16 @@ WITH_FILTERS = ("-W", "default::DeprecationWarning:tests")
         ({"tox.ini": "[testenv]\nchangedir = tests\ncommands = python tests.py\n", "tests/tests.py": f"import pytest\n{PROGRAM}"}, "pytest", ()),
         ({"tests/tests.py": PROGRAM}, "unittest", ("python", "-m", "unittest", "discover", "-s", "tests", "-p", "tests.py")),
         ({"shop/__init__.py": "", "shop/tests.py": PROGRAM}, "unittest", ("python", "-m", "unittest", "shop/tests.py")),
+        *(({"tox.ini": "[testenv]\ncommands = python tests.py\n", "tests.py": f"{SCRIPT}{each}\n"}, "pytest", ()) for each in GATHERS),
+        *(({"tests/tests.py": f"{PROGRAM}{each}\n"}, "pytest", ()) for each in GATHERS),
         ({"tests/tests.py": f"{PROGRAM}\ndef test_alone():\n    pass\n"}, "pytest", ()),
         ({"tests/tests.py": PROGRAM, "setup.cfg": "[tool:pytest]\n"}, "pytest", ()),
         ({"tests/tests.py": PROGRAM, "shop/tests.py": PROGRAM}, "pytest", ()),
     ],
     ids=[
         "django", "doctest", "no-doctest", "plain", "unittest", "script", "script-in-a-folder", "script-of-nox", "script-and-pytest",
-        "another-script", "script-with-arguments", "script-elsewhere", "unittest-alone", "unittest-in-a-package", "function", "pytest-is-named", "two-files",
+        "another-script", "script-with-arguments", "script-elsewhere", "unittest-alone", "unittest-in-a-package",
+        *(f"script-gathers-{each}" for each in range(4)), *(f"alone-gathers-{each}" for each in range(4)), "function", "pytest-is-named", "two-files",
     ],
 )  # fmt: skip
 def test_the_runner_is_found(files: dict[str, str], runner: str, command: tuple[str, ...]) -> None:

@@ -12,6 +12,8 @@ _OPTIONS = frozenset({"-v", "--verbose", "-q", "--quiet", "-b", "--buffer", "-f"
 _CASE = re.compile(r"^class \w+\([^)]{0,500}TestCase\b", re.MULTILINE)
 _RUNS = re.compile(r"\bunittest\.main\(|\bTextTestRunner\(")
 _MAIN = re.compile(r"\bunittest\.main\(")
+_GATHERS = re.compile(r"\bdiscover\(|\bloadTestsFrom(?:Names?|Module)\(")
+"""It runs tests of other files as well."""
 _UNITTEST = ("python", "-m", "unittest")
 _AS_PYTHON_DOES = "default::DeprecationWarning:"
 """Of the program that it runs Python shows these warnings; here that is a module. With a filter on the command line unittest
@@ -36,7 +38,7 @@ def by_unittest(asked: Asked, files: Mapping[str, str]) -> Asked:
         also = f"{asked.script} is run as well, which is no test of pytest; all that pytest finds is taken for the suite"
         return plain.model_copy(update={"paths": (), "notes": (*asked.notes, f"{asked.source}: {also}")})
     text = files.get(asked.script, "")
-    if asked.runner or not (_CASE.search(text) and _RUNS.search(text)):
+    if asked.runner or not (_CASE.search(text) and _RUNS.search(text)) or _GATHERS.search(text):
         return plain
     return plain.model_copy(update={"runner": "unittest", "command": _command(asked.script, text)})
 
@@ -57,7 +59,11 @@ def found_by_unittest_alone(files: Mapping[str, str], paths: Iterable[str]) -> A
     if others or any("pytest" in text or "py.test" in text for text in files.values()):
         return None
     text = files[first]
-    if not _CASE.search(text) or re.search(r"^(?:async )?def test", text, re.MULTILINE):
+    if (
+        not _CASE.search(text)
+        or _GATHERS.search(text)
+        or re.search(r"^(?:async )?def test", text, re.MULTILINE)
+    ):
         return None
     if posixpath.join(posixpath.dirname(first), "__init__.py") in files:
         return Asked(runner="unittest", command=(*_UNITTEST, first))
