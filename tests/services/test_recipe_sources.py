@@ -551,6 +551,30 @@ def test_the_runner_is_found(files: dict[str, str], runner: str, command: tuple[
     assert (found.runner, found.command) == (runner, command)
 
 
+@pytest.mark.parametrize(
+    ("files", "imports"),
+    [
+        ({}, False),
+        ({"tests/test_b.py": "import pytest\n"}, True),
+        ({"tests/test_b.py": "def test():\n    from pytest import raises\n"}, True),
+        ({"tests/test_b.py": "try:\n\timport pytest\nexcept ImportError:\n\tpytest = None\n"}, True),
+        ({"tests/test_b.py": "from shop.testing import raises\n", "shop/testing.py": "from pytest import raises\n"}, True),
+        ({"tests/test_b.py": "import shop\n", "shop/__init__.py": "from shop import inner\n", "shop/inner.py": "import _pytest\n"}, True),
+        ({"tests/test_b.py": "import shop\n", "shop/testing.py": "import pytest\n"}, False),
+        ({"tests/test_b.py": "import pytester\n"}, False),
+    ],
+    ids=["nowhere", "directly", "in a test", "if it is there", "by a module", "by two modules", "by nobody's module", "another name"],
+)  # fmt: skip
+def test_whatever_a_test_file_loads_may_need_pytest(files: dict[str, str], imports: bool) -> None:
+    base = {
+        "shop/__init__.py": "",
+        "tests/test_a.py": CASE,
+        "setup.cfg": "[options]\ninstall_requires = attrs\n",
+    }
+
+    assert recipe({**base, **files}).imports_pytest is imports
+
+
 NAMES = st.sampled_from(
     ["pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "hatch.toml", "uv.lock", "requirements.txt",
      "requirements/test.txt", ".github/workflows/ci.yml", "pytest.ini", "tests/test_a.py"]

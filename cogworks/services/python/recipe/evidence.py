@@ -76,8 +76,8 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
 
 
 def needs_module(files: Mapping[str, str], *names: str) -> bool:
-    """Whether a test file cannot be loaded without one of these top-level modules, by what begins its lines."""
-    found = re.compile(rf"^(?:import|from)[ \t]+(?:{'|'.join(map(re.escape, names))})\b", re.MULTILINE)
+    """Whether a test file imports one of these top-level modules anywhere, by what begins its lines."""
+    found = re.compile(rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(map(re.escape, names))})\b", re.MULTILINE)
     return any(found.search(text) for text in test_files(files).values())
 
 

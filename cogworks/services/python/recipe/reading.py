@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection, Mapping
+from functools import cached_property
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -207,13 +208,25 @@ class _Reading:
         if self._asked.runner == "pytest":
             for used in (*plugins_used(settings, self._asked.command), *plugins_of_tests(tests)):
                 self._take_plugin(used)
-        python = {path: text for path, text in self._files.items() if path.endswith(".py")}
-        for each in foreign_imports(python, self._paths):
+        for each in self._foreign:
             if not self._is_there(each):
                 self._take_import(each)
-        for each in optional_imports(python, self._paths):
+        for each in optional_imports(self._python, self._paths):
             if not self._is_there(each):
                 self._wish(each)
+
+    @cached_property
+    def _python(self) -> Mapping[str, str]:
+        return {path: text for path, text in self._files.items() if path.endswith(".py")}
+
+    @cached_property
+    def _foreign(self) -> tuple[Foreign, ...]:
+        return foreign_imports(self._python, self._paths)
+
+    @property
+    def _imports_pytest(self) -> bool:
+        """Whether a test file does, anywhere, or whatever is loaded with it."""
+        return needs_module(self._files, *_OF_PYTEST) or any(map(self._comes_with_pytest, self._foreign))
 
     def _wish(self, each: Foreign) -> None:
         """Take what makes tests run that would be skipped; where it cannot be installed they are skipped."""
@@ -259,11 +272,13 @@ class _Reading:
         return name != canonical(self._declared.name or "\0")
 
     def _is_there(self, each: Foreign) -> bool:
-        reached = {*self._basket.reached, "pytest"}
-        return any(self._catalogue.may_bring(name, each.dotted) for name in reached) or each.module in (
-            "_pytest",
-            "py",
+        reached = self._basket.reached
+        return self._comes_with_pytest(each) or any(
+            self._catalogue.may_bring(name, each.dotted) for name in reached
         )
+
+    def _comes_with_pytest(self, each: Foreign) -> bool:
+        return self._catalogue.may_bring("pytest", each.dotted) or each.module in ("_pytest", "py")
 
     def _take_import(self, each: Foreign) -> None:
         members = [
@@ -345,7 +360,7 @@ class _Reading:
             runner=asked.runner or "pytest",
             command=asked.command,
             paths=tuple(map(self._placed, asked.paths)),
-            imports_pytest=needs_module(self._files, *_OF_PYTEST),
+            imports_pytest=self._imports_pytest,
             choices=tuple(dict.fromkeys(self._choices)),
             left_out=tuple(dict.fromkeys(left_out)),
             notes=tuple(dict.fromkeys(self._notes)),
