@@ -1,9 +1,10 @@
 """What the launcher is told: one JSON object, written by the service and read in the launcher's processes."""
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from typing import Literal
+
+from cogworks.services.sandbox.inside.cores import cores
 
 Engine = Literal["bubblewrap", "namespaces", "none"]
 _PROCESSES, _PROCESSES_PER_CORE = 256, 16
@@ -19,9 +20,7 @@ class Limits:
     """Address space of each process."""
     memory_bytes: int = 8 * 1024**3
     """What all processes hold in memory."""
-    processes: int = field(
-        default_factory=lambda: max(_PROCESSES, _PROCESSES_PER_CORE * (os.cpu_count() or 1))
-    )
+    processes: int = field(default_factory=lambda: max(_PROCESSES, _PROCESSES_PER_CORE * cores()))
     """So few that whoever counts a bomb of forks still gets its turn; runs side by side need a few for each core."""
     threads: int = 2048
     """Of all processes."""
