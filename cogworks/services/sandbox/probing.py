@@ -11,7 +11,7 @@ from pathlib import Path
 from cogworks.services.sandbox.inside import landlock, syscalls
 from cogworks.services.sandbox.inside.order import Overlay
 from cogworks.services.sandbox.isolation import Isolation, Lacking, elsewhere, namespaces_remedy
-from cogworks.services.sandbox.running import Confined, Ended, run
+from cogworks.services.sandbox.running import Confined, Ended, attempt
 
 _PROBE_S = 10.0
 _ESCAPES = """
@@ -93,7 +93,7 @@ def escape(isolation: Isolation) -> str | None:
             overlays=overlays,
         )
         try:
-            ended = run(confined, isolation, scratch=scratch)
+            ended = attempt(confined, isolation, scratch=scratch)
         except OSError as error:
             return str(error)
         own_files = [decoy, *(folder / "lower" / _SHOWN for each in overlays)]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol
 
 import cogworks
+from cogworks.services.sandbox.copying import copy_instead
 from cogworks.services.sandbox.disk import DiskWatch
 from cogworks.services.sandbox.inside.order import Limits, Order, Overlay, Verdict
 from cogworks.services.sandbox.isolation import Isolation
@@ -72,7 +73,20 @@ class NotStarted(OSError):
     """The isolation could not be built or the command could not be started."""
 
 
+class NotShown(NotStarted):
+    """An overlay could not be built."""
+
+
 def run(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Sequence[Open] = ()) -> Ended:
+    """The same as `attempt`, with a copy of what cannot be shown: what can be laid over depends on where it lies."""
+    try:
+        return attempt(confined, isolation, scratch=scratch, kept=kept)
+    except NotShown:
+        copy_instead(confined.overlays, confined.writable)
+        return attempt(confined._replace(overlays=()), isolation, scratch=scratch, kept=kept)
+
+
+def attempt(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Sequence[Open] = ()) -> Ended:
     """Run a command to its end, or to that of its time or of its limits.
 
     Args:
@@ -82,7 +96,7 @@ def run(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Sequen
     Raises:
         NotStarted: see there.
     """
-    (scratch / "root").mkdir()
+    (scratch / "root").mkdir(exist_ok=True)
     verdict_read, verdict_write = os.pipe()
     order = _order(confined, isolation, verdict_write, tuple(file.fileno() for file in kept))
     kept_apart = [Path(each.kept) for each in confined.overlays]
@@ -231,7 +245,8 @@ def _told(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> Ended
         return Ended(None, tail, timed_out, _blocked(reasons, ()))
     verdict = Verdict.read(text)
     if verdict.failure:
-        raise NotStarted(f"the command was not started: {verdict.failure}")
+        problem = NotShown if verdict.is_unshown else NotStarted
+        raise problem(f"the command was not started: {verdict.failure}")
     # The command may have come to its end in the same moment.
     code = None if reasons or timed_out else verdict.code
     return Ended(code, tail, timed_out, _blocked([*reasons, *verdict.broken], verdict.left))

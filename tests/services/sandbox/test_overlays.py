@@ -1,5 +1,6 @@
 """Files that a command is shown and changes for itself alone."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ class Room:
         self.target = self.own / "deep/packages"
         for place in (self.target, self.kept / "upper", self.kept / "work"):
             place.mkdir(parents=True)
+        self.more: list[Path] = []
         self._scratch = folder / "scratch"
 
     def run(self, line: str, limits: Limits | None = None) -> Ended:
@@ -34,7 +36,7 @@ class Room:
             writable=(self.own,),
             timeout_s=20,
             limits=limits or Limits(),
-            overlays=(Overlay((str(self.lower),), str(self.target), str(self.kept)),),
+            overlays=(Overlay((str(self.lower), *map(str, self.more)), str(self.target), str(self.kept)),),
         )
         return run(confined, HERE, scratch=scratch)
 
@@ -75,3 +77,46 @@ def test_what_is_written_over_it_counts_for_the_disk(tmp_path: Path) -> None:
     ended = room.run("head -c 40000000 /dev/zero > deep/packages/big; sleep 15", limits)
 
     assert [reason for reason in ended.blocked if "MiB to the disk" in reason]
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", os.fsdecode(b"caf\xe9")], ids=["utf-8", "latin-1"])
+def test_places_of_any_name_are_shown(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+
+    assert Room(folder).run("cat deep/packages/a").output == "as it was"
+
+
+def too_long(folder: Path) -> Room:
+    """A room with more folders to show than the kernel takes places of."""
+    room = Room(folder)
+    room.more = [
+        laid_out(folder / f"{number}{'x' * 200}", {"a": "no", f"n{number}": ""}) for number in range(25)
+    ]
+    (room.kept / "upper/own").write_text("own")
+    (room.lower / "link").symlink_to(folder)
+    return room
+
+
+def test_what_cannot_be_laid_over_is_copied_and_kept_for_the_next_command(tmp_path: Path) -> None:
+    room = too_long(tmp_path)
+    first = room.run(
+        "cd deep/packages && cat a own && ls -d n* | wc -l && readlink link && echo changed > a && rm n7"
+    )
+    second = room.run("cd deep/packages && cat a && ls -d n* | wc -l")
+
+    assert first.output.split() == ["as", "it", "wasown25", str(tmp_path)]
+    assert second.output.split() == ["changed", "24"]
+    assert (room.lower / "a").read_text() == "as it was"
+
+
+def test_a_copy_counts_for_nothing_and_follows_no_link_that_a_command_left(tmp_path: Path) -> None:
+    room = too_long(tmp_path)
+    outside = laid_out(tmp_path / "outside", {"kept": ""})
+    (outside / "packages").mkdir()
+    moved = room.run(f"mv deep moved && ln -s {outside} deep; echo end", Limits(disk_entries=10))
+    room.run("true")
+
+    assert moved.output == "end\n"
+    assert moved.blocked == ()
+    assert list((outside / "packages").iterdir()) == []

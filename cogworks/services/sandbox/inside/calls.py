@@ -69,7 +69,7 @@ def unshare(flags: int) -> None:
 
 def mount(source: str, target: str, kind: str = "", *, flags: int = 0, options: str = "") -> None:
     given = [ctypes.c_char_p(os.fsencode(text) if text else None) for text in (source, target, kind)]
-    data = ctypes.c_char_p(options.encode() if options else None)
+    data = ctypes.c_char_p(os.fsencode(options) if options else None)
     _checked(_library().mount(*given, ctypes.c_ulong(flags), data), f"mount {kind or source} on {target}")
 
 

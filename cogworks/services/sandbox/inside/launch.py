@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> None:
             _enter_namespaces(order, scaffold=arguments[2])
         code = _supervised(order)
     except (OSError, KeyError) as error:
-        _report(order, Verdict(None, failure=str(error)))
+        _report(order, Verdict(None, failure=str(error), is_unshown=isinstance(error, view.NotShown)))
         code = _CANNOT_START
     os._exit(code)
 

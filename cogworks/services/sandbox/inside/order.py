@@ -99,6 +99,8 @@ class Verdict:
     """Names of processes that were still running after the command and were ended."""
     failure: str = ""
     """Why the command could not be started."""
+    is_unshown: bool = False
+    """Whether that is an overlay, so that a copy would do."""
 
     def text(self) -> str:
         return json.dumps(asdict(self)) + "\n"
@@ -106,4 +108,6 @@ class Verdict:
     @classmethod
     def read(cls, text: str) -> "Verdict":
         given = json.loads(text)
-        return cls(given["code"], tuple(given["broken"]), tuple(given["left"]), given["failure"])
+        return cls(
+            given["code"], tuple(given["broken"]), tuple(given["left"]), given["failure"], given["is_unshown"]
+        )

@@ -20,6 +20,10 @@ KERNEL_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "
 _QUIET = calls.MS_NOSUID | calls.MS_NODEV
 
 
+class NotShown(OSError):
+    """What lies in these folders cannot be laid over another one here."""
+
+
 def enter(order: Order, scaffold: str) -> None:
     """Make the view and change into it; needs a mount namespace and a process namespace of our own.
 
@@ -86,7 +90,10 @@ def _lay_over(root: Path, overlay: Overlay) -> None:
     shown, kept = ":".join(overlay.lowers), overlay.kept
     options = f"lowerdir={shown},upperdir={kept}/upper,workdir={kept}/work"
     # Without privileges the kernel's notes can only be those of a user.
-    calls.mount("overlay", str(target), "overlay", flags=_QUIET, options=f"{options},userxattr")
+    try:
+        calls.mount("overlay", str(target), "overlay", flags=_QUIET, options=f"{options},userxattr")
+    except OSError as error:
+        raise NotShown(*error.args) from error
 
 
 def _processes(place: Path) -> None:
