@@ -21,7 +21,8 @@ def raise_own_network() -> None:
     """Let commands that talk to themselves do so, in a network of their own.
 
     A lookup with `AI_ADDRCONFIG`, as asyncio makes them, finds nothing of a version of IP whose addresses here are only
-    `127.0.0.1` and `::1`, not even `localhost`. So each has one more.
+    `127.0.0.1` and `::1`, not even `localhost`. So each has one more. An ordinary user under bubblewrap has not: it takes us into a
+    user namespace to which this network does not belong.
     """
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         asked = struct.pack("16sH14x", _LOOPBACK, 0)
