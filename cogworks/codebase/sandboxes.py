@@ -111,6 +111,20 @@ class Sandboxes:
                 finally:
                     self._places.release(path)
 
+    @contextmanager
+    def with_texts(
+        self, commit: CommitOid, texts: Mapping[str, str | None], *, base: CommitOid
+    ) -> Iterator[Sandbox]:
+        """The same, some of its files with these texts (None: deleted).
+
+        Raises:
+            GitFailed: it cannot be made.
+            OSError: a file cannot be written, or lies behind a symbolic link.
+        """
+        with self.at(commit, base=base) as sandbox:
+            _write(sandbox.path, texts)
+            yield sandbox
+
     def sweep(self) -> None:
         """Remove what processes left that are no more."""
         with self._mutex:
@@ -147,9 +161,13 @@ def shadow_of(worktree: Path, images: Mapping[str, str | None]) -> Iterator[Shad
     with temporary_folder("cogworks-shadow-") as folder:
         copy = folder / "copy"
         shutil.copytree(worktree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-        for path, text in images.items():
-            if text is None:
-                delete_file(copy, path)
-            else:
-                write_file(copy, path, StoredFile(text.encode(errors="surrogateescape"), 0o644))
+        _write(copy, images)
         yield Shadow(copy)
+
+
+def _write(folder: Path, texts: Mapping[str, str | None]) -> None:
+    for path, text in texts.items():
+        if text is None:
+            delete_file(folder, path)
+        else:
+            write_file(folder, path, StoredFile(text.encode(errors="surrogateescape"), 0o644))

@@ -1,6 +1,8 @@
 """What domain services say of the worktree that is being repaired, in the words of localisation and of transactions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -154,6 +156,12 @@ class Exploration:
             return ()
 
 
+class Apart(Protocol):
+    """Who makes a tree for a time; `cogworks.codebase.sandboxes.Sandboxes.with_texts`, bound to a commit."""
+
+    def __call__(self, texts: Mapping[str, str | None], /) -> AbstractContextManager[HasPath]: ...
+
+
 class Consulted(Exploration):
     """The same, and what the services say of a change in it; obeys `transaction.Checks` as well."""
 
@@ -167,9 +175,16 @@ class Consulted(Exploration):
         words: Callable[[], Index] | None = None,
         during: During = in_silence,
         pace: TestPace | None = None,
+        apart: Apart | None = None,
     ) -> None:
-        """As `Exploration`."""
+        """As `Exploration`.
+
+        Args:
+            apart: a tree in which tests can be run with other texts in place of these; None: without a history, so that a service
+                has to make an environment for it.
+        """
         super().__init__(tree, services, suite=suite, warn=warn, words=words, during=during, pace=pace)
+        self._apart = apart or partial(shadow_of, tree.path)
         self._has_run = False
         self._services = services
         self._known: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
@@ -214,7 +229,7 @@ class Consulted(Exploration):
         with self._during("trying inputs beside those of the tests", params.timeout_s):
             if instead is None:
                 return self._tried_beside(self._tree, asked)
-            with shadow_of(self._tree.path, instead) as other:
+            with self._apart(instead) as other:
                 return self._tried_beside(other, asked)
 
     def _tried_beside(self, tree: HasPath, params: BesideParams) -> Beside | None:

@@ -3,13 +3,16 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.lying_copy import lying_copy, top_of
+from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.errors import UsageError
+from cogworks.repair.consulting import Apart
 from cogworks.repair.instance import Instance
 from cogworks.settings.config import child_environment
 from cogworks.vocabulary import CommitOid
@@ -31,6 +34,10 @@ class Copy:
     def base(self) -> str:
         """The commit whose manifests say what the tests need; no diff can change that."""
         return self.start
+
+    def apart(self, folder: Path) -> Apart:
+        """Trees of its base with other texts, each for a time and below a folder; the environment is that of the clone."""
+        return partial(Sandboxes(self.path, self.git, folder).with_texts, self.start, base=self.start)
 
 
 def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[str], None]) -> Copy:

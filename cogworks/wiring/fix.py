@@ -235,6 +235,7 @@ def open_repair(
                     words=lambda: Index(checkout, store),
                     during=during,
                     pace=TestPace(order.options.gates.test_timeout_s, warn=say),
+                    apart=copy.apart(folder / "beside"),
                 )
             )
             instance = order.instance

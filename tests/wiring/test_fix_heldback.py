@@ -2,9 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cogworks.domain_services.operations import BESIDE
+from cogworks.domain_services.origins import HasBase
+from cogworks.domain_services.panel import ServicePanel
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import Options
 from cogworks.repair.proof import Proof
@@ -83,6 +87,26 @@ def proof_of(folder: Path, doubled: str, shouted: str) -> Proof:
 
 def test_a_repair_of_the_cause_is_proven_without_a_warning(tmp_path: Path) -> None:
     assert proof_of(tmp_path, REPAIR, SHOUT).warnings == ()
+
+
+def test_both_runs_have_the_commit_whose_environment_is_made_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Path, str]] = []
+    call = ServicePanel.call
+
+    def noted(panel: ServicePanel, operation: Any, workspace: Any, params: Any) -> Any:
+        if operation is BESIDE:
+            asked.append((workspace.path, workspace.base() if isinstance(workspace, HasBase) else ""))
+            assert (workspace.path / ".git").exists()
+        return call(panel, operation, workspace, params)
+
+    monkeypatch.setattr(ServicePanel, "call", noted)
+    proof_of(tmp_path, REPAIR, SHOUT)
+
+    (after, base), (before, same) = asked
+    assert after != before
+    assert base == same != ""
 
 
 def test_a_test_that_is_special_cased_is_told_by_its_name_beside_one_that_is_repaired(tmp_path: Path) -> None:
