@@ -1,4 +1,7 @@
-"""How much a request is about each definition of a file: its words, the names it has, the lines it touches, and who uses what matches best."""
+"""How much a request is about each definition of a file.
+
+Its words count, the names it has, the lines it touches, the messages it writes, and who uses what matches best.
+"""
 
 import math
 import re
@@ -8,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from cogworks.sight.cards import Outlined
+from cogworks.sight.messages import Quoted
 from cogworks.sight.words import terms_of
 
 _K1, _B = 1.2, 0.6
@@ -21,6 +25,8 @@ _MENTIONED = 3.0
 """A parameter, or another word of a header, that the request names."""
 TOUCHED = 1_000.0
 """Before everything that only matches; the smallest definition around a touched line first."""
+WRITES = 12.0
+"""What a line counts that can have written a message which the request quotes."""
 _LENGTH, _LONG = 0.5, 60
 """By what power of how many such stretches of lines it has a definition's score is divided: what is long says something of everything."""
 LEAST_NAME = 4
@@ -34,6 +40,8 @@ class Sought(NamedTuple):
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     used: Collection[str] = ()
     """Names of the best definitions so far: who uses them matters as well."""
+    quoted: Quoted = Quoted("")
+    """The request, for messages that it quotes."""
 
 
 def scores_of(
@@ -58,6 +66,7 @@ def scores_of(
         + _NAMED * sought.symbols.get(each.name, 0.0)
         + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
         + _touching(each, touched)
+        + (WRITES if any(map(sought.quoted.is_written_by, texts[place].splitlines())) else 0.0)
         for place, each in enumerate(definitions)
     ]
 

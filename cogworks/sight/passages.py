@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from cogworks.sight.matching import TOUCHED, USES, Sought, any_of, rarity_of
+from cogworks.sight.matching import TOUCHED, USES, WRITES, Sought, any_of, rarity_of
 from cogworks.sight.seen import Stretch
 from cogworks.sight.sizes import tokens_of
 from cogworks.sight.stretches import merged, shortened
@@ -99,6 +99,7 @@ class Passages:
         for number, each in counts.items():
             score = sum(rarity.get(term, 0.0) for term in each) * (_TOLD_SHARE if number in told else 1.0)
             score += USES if uses and uses.search(self._lines[number - 1]) else 0.0
+            score += WRITES if self._sought.quoted.is_written_by(self._lines[number - 1]) else 0.0
             score += TOUCHED if number in self._touched else 0.0
             if score > 0:
                 scores[number] = score

@@ -9,6 +9,7 @@ from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import FILLING, Kind
 from cogworks.sight.matching import Sought
+from cogworks.sight.messages import Quoted
 from cogworks.sight.outlines import outline_text
 from cogworks.sight.question import About, named_in
 from cogworks.sight.ranking import CERTAIN, Ranked, rank
@@ -104,7 +105,8 @@ class _View:
         self._room = room
         named = named_in(about)
         terms = {term: weight for term, weight in named.terms.items() if term not in _SYNTAX}
-        self._sought = Sought(terms, named.symbols, about.touched)
+        quoted = Quoted(f"{about.title}\n{about.text}")
+        self._sought = Sought(terms, named.symbols, about.touched, quoted=quoted)
 
     def result(self) -> FirstView:
         ranked = rank(self._index, self._about)

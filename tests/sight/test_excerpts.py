@@ -164,3 +164,21 @@ def test_lines_that_a_change_touched_in_a_long_function_are_shown() -> None:
     about = About(title="Review", wanted=("src/long.py",), touched={"src/long.py": (700,)})
 
     assert 700 in shown_lines(part_of("src/long.py", long, about))
+
+
+def test_the_line_that_writes_a_quoted_message_is_shown_in_a_long_function() -> None:
+    steps = "".join(f"        message_{n} = key_error(keys, tuples, {n})\n" for n in range(300))
+    long = (
+        "class Schema:\n    def validate(self, data):\n"
+        + steps
+        + "        for key in data:\n            prefix = \"Key '%s' error:\" % key\n            raise Failure(prefix)\n"
+        + steps
+    )
+    about = About(
+        title="Tuples as keys break messages",
+        text="I get `Key '('a', 'b')' error:` with a tuple of two keys.",
+    )
+
+    found = shown_lines(part_of("src/schema.py", long, about, room_tokens=1_200))
+
+    assert "            prefix = \"Key '%s' error:\" % key" in found.values()
