@@ -11,6 +11,7 @@ from cogworks.masking import masked
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _INERT = "\u200b"
+_LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}")
 _MENTION = re.compile(r"(?<![\w/])@(?=[A-Za-z0-9])")
 _CLOSING = re.compile(
     r"\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=(?:\s*+:)?\s++(?:[\w./-]*#\d|gh-\d|https?://))",
@@ -49,3 +50,8 @@ def in_commit_message(text: str) -> str:
 def _calm(text: str) -> str:
     plain = masked(on_terminal(text), is_code=True)
     return _CLOSING.sub(rf"\1{_INERT}", _MENTION.sub(f"@{_INERT}", plain))
+
+
+def called(name: str) -> str:
+    """A person called by their login; what is no login, e.g. an App's name, only named."""
+    return f"@{name}" if _LOGIN.fullmatch(name) else name

@@ -237,6 +237,7 @@ class World:
         state: str = "changes_requested",
         by: Account = ANN,
         can_push: bool = True,
+        at: datetime | None = None,
     ) -> Review:
         """Somebody reviews a pull request; it is their last opinion of it."""
         (pull,) = (each for each in self.pulls if each.number == number)
@@ -249,6 +250,7 @@ class World:
                 "can_push": can_push,
                 "node_id": f"PRR_{database_id}",
                 "database_id": database_id,
+                "submitted_at": at or self.now,
             }
         )
         self.review_texts[review.node_id] = text

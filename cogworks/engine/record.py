@@ -46,6 +46,9 @@ def known(state: RunState, published: Published) -> RunState:
     )
     comment = next((c for c in published.comments if c.topic == STATUS_TOPIC), None)
     update: dict[str, Any] = {"pull_requests": tuple(pulls.values())}
+    if pulls and not state.pull_requests and state.inputs.reviews is None:
+        # From now on every review counts, whenever it was written.
+        update["inputs"] = state.inputs.model_copy(update={"reviews": ()})
     if comment is not None:
         update["status_comment"] = CommentRef(node_id=comment.node_id, database_id=comment.database_id)
     heads = {commit.branch: commit.oid for commit in published.commits}

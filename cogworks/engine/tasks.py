@@ -13,8 +13,9 @@ from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import slug_of
+from cogworks.pipeline.redoing import open_changes
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.visits import AskedChange, VisitRecord
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value
 
 VIEW = "view"
@@ -128,7 +129,7 @@ def task_for(
         if state.moved_up and _is_of_item(pipeline, move.instance)
         else None,
         earlier_failure=_failure_before(state, move.instance),
-        asked_changes=_asked_changes(state, move.instance),
+        asked_changes=open_changes(state, pipeline, move.instance),
         sub_item=_sub_item_ref(state, sub_item) if sub_item else None,
         sub_items=tuple(_sub_item_ref(state, planned.key) for planned in state.sub_items or ()),
         pull_requests=tuple(
@@ -166,14 +167,6 @@ def _failure_before(state: RunState, instance: Instance) -> str:
     """The reason of the latest visit of this instance, where it failed: whoever tries again has to know it."""
     latest = next((visit for visit in reversed(state.visits) if visit.instance == instance), None)
     return latest.summary if latest is not None and latest.status == "failed" else ""
-
-
-def _asked_changes(state: RunState, instance: Instance) -> tuple[AskedChange, ...]:
-    """What people asked for when they rejected the newest result of this instance; nothing once there is a newer one."""
-    for visit in reversed([visit for visit in state.visits if visit.instance == instance]):
-        if visit.changes or visit.status == "succeeded":
-            return visit.changes
-    return ()
 
 
 def with_edits(task: NodeTask, edited: Mapping[SubItemKey, EditedText]) -> NodeTask:

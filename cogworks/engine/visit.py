@@ -44,6 +44,7 @@ from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
 from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Standing
+from cogworks.pipeline.redoing import answered_by
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.revalidation import about_to_push
 from cogworks.pipeline.spend import Spend
@@ -361,7 +362,8 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
 def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[Effect, ...]:
     wanted: tuple[Effect, ...] = ()
     if isinstance(outcome, Succeeded):
-        answer = answer_to_review(claimed.task.asked_changes, record.summary, record.visit_key)
+        asked = answered_by(claimed.visit_lease.state, claimed.pipeline, record.instance)
+        answer = answer_to_review(asked, record.visit_key)
         wanted = (*outcome.effects, *answer)
     if claimed.visit_lease.state.status_comment is not None:
         return wanted

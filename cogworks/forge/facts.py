@@ -96,6 +96,8 @@ class Review(Value):
     can_push: bool
     node_id: str = ""
     database_id: int = 0
+    submitted_at: datetime | None = None
+    """By GitHub's clock."""
     own_reactions: tuple[str, ...] = ()
     """What we reacted with."""
 
@@ -114,6 +116,8 @@ class ReviewText(Value):
 
     body: str
     remarks: tuple[Remark, ...] = ()
+    left_out: int = 0
+    """Remarks that were not read."""
 
 
 class Checks(Value):

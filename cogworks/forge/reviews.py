@@ -6,14 +6,13 @@ from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import PullRequest, Review, ReviewText
 from cogworks.forge.inbox import objection
 from cogworks.forge.snapshot import Snapshot
-from cogworks.leaving import in_markdown
+from cogworks.leaving import called, in_markdown
 from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import AskedChange
 from cogworks.settings.config import Config
 from cogworks.vocabulary import IssueNumber, VisitKey
 
-MAX_REMARKS = 60
 MAX_CHARS = 3_000
 """Of one remark, and of the words above the remarks."""
 MAX_QUOTED = 200
@@ -37,10 +36,16 @@ def standing_change_requests(
 
 
 def new_change_requests(snapshot: Snapshot, state: RunState) -> tuple[tuple[PullRequest, Review], ...]:
-    """Those that nobody has dealt with yet."""
-    known = frozenset(state.inputs.reviews)
+    """Those that nobody has dealt with yet.
+
+    A ledger from before reviews were looked at says of none. There, those that are older than its newest commit are old.
+    """
+    known = state.inputs.reviews
     standing = standing_change_requests(snapshot, _numbers(state))
-    return tuple((pull, review) for pull, review in standing if review.database_id not in known)
+    if known is None:
+        tip = snapshot.ledger.committed_date if snapshot.ledger else snapshot.server_date
+        return tuple(each for each in standing if each[1].submitted_at and each[1].submitted_at > tip)
+    return tuple(each for each in standing if each[1].database_id not in known)
 
 
 def with_change_requests(heard: Heard, snapshot: Snapshot, state: RunState | None, config: Config) -> Heard:
@@ -51,10 +56,11 @@ def with_change_requests(heard: Heard, snapshot: Snapshot, state: RunState | Non
     new = new_change_requests(snapshot, state) if state is not None else ()
     if state is None or not new:
         return heard
+    obeyed = [(pull, review) for pull, review in new if not _is_unnamed_app(review, snapshot, config)]
     asked = tuple(
         Asked(
             verb="revise",
-            by=review.author.login if review.author else "a reviewer",
+            by=_name(review),
             pull_request=pull.number,
             changes=asked_changes(
                 pull.number, review, snapshot.review_texts.get(review.node_id, ReviewText(body=""))
@@ -62,53 +68,54 @@ def with_change_requests(heard: Heard, snapshot: Snapshot, state: RunState | Non
             comment_id=review.database_id,
             subject_id=review.node_id,
         )
-        for pull, review in new
-        if not (review.author and review.author.is_bot and objection(review.author, snapshot, config))
+        for pull, review in obeyed
     )
-    standing = standing_change_requests(snapshot, _numbers(state))
-    return heard.model_copy(
-        update={
-            "said": (*heard.said, *asked),
-            "reviews": tuple(sorted(review.database_id for _, review in standing)),
-        }
-    )
+    left = {review.database_id for _, review in standing_change_requests(snapshot, _numbers(state))}
+    left -= {review.database_id for _, review in obeyed}
+    return heard.model_copy(update={"said": (*heard.said, *asked), "reviews": tuple(sorted(left))})
 
 
 def asked_changes(number: IssueNumber, review: Review, text: ReviewText) -> tuple[AskedChange, ...]:
     """A review as changes that somebody asked for: its own words, then each remark at its place."""
-    nothing = AskedChange(
-        by=review.author.login if review.author else "a reviewer", text=_NO_WORDS, pull_request=number
-    )
+    nothing = AskedChange(by=_name(review), text=_NO_WORDS, pull_request=number)
     found = [nothing.model_copy(update={"text": _cut(text.body)})] if text.body.strip() else []
     found += [
         nothing.model_copy(update={"file": remark.path, "line": remark.line, "text": _cut(remark.body)})
-        for remark in text.remarks[:MAX_REMARKS]
+        for remark in text.remarks
     ]
+    if text.left_out:
+        words = f"The review has {text.left_out} remarks more than could be read."
+        found.append(nothing.model_copy(update={"text": words}))
     return tuple(found) or (nothing,)
 
 
-def answer_to_review(
-    changes: Sequence[AskedChange], summary: str, visit_key: VisitKey
-) -> tuple[PostComment, ...]:
-    """The comment below a pull request that says what became of a review of it; none where no review asked for anything.
-
-    Args:
-        summary: of the visit that worked on it.
-    """
+def answer_to_review(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
+    """The comment below a pull request that says that a review of it was worked on; none where no review asked for anything."""
     asked = [change for change in changes if change.pull_request is not None]
     if not asked:
         return ()
-    names = " ".join(f"@{name}" for name in dict.fromkeys(change.by for change in asked))
+    names = ", ".join(called(name) for name in dict.fromkeys(change.by for change in asked))
     listed = "\n".join(
         f"- {f'`{change.place}`: ' if change.place else ''}{in_markdown(_first_line(change.text))}"
         for change in asked
     )
     body = (
-        f"{names}: this review was worked on. {in_markdown(summary)}\n\nWhat was asked for:\n\n{listed}\n\n"
-        "The newest commits of this branch are the answer. Say in another review what is not as you meant it.\n"
+        f"{names}: this review was worked on; the newest commits of this branch are the answer.\n\n"
+        f"What was asked for:\n\n{listed}\n\nSay in another review what is not as you meant it.\n"
     )
     number = asked[0].pull_request or IssueNumber(0)
     return (PostComment(number=number, topic=ANSWER_TOPIC, body=body, visit_key=visit_key),)
+
+
+def _name(review: Review) -> str:
+    if review.author is None:
+        return "a reviewer whose account is gone"
+    login = review.author.login
+    return f"{login.removesuffix('[bot]')}[bot]" if review.author.is_bot else login
+
+
+def _is_unnamed_app(review: Review, snapshot: Snapshot, config: Config) -> bool:
+    return bool(review.author and review.author.is_bot and objection(review.author, snapshot, config))
 
 
 def _first_line(text: str) -> str:

@@ -207,7 +207,7 @@ def _asked(item: Listed, tip: Tip, seen: Seen) -> Movable | None:
 def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
     """Something that became of a pull request since the step which wrote the tip."""
     before = seen_by(tip)
-    dealt_with = set(before.reviews)
+    dealt_with = set(before.reviews or ())
     for pull in before.pulls:
         now = seen.pulls.get(pull.number)
         if now is None:
@@ -288,12 +288,19 @@ _WORDS = {
 }
 
 
-def wants_pulls(tip: Tip) -> tuple[IssueNumber, ...]:
-    """The pull requests whose reviews `judge` has to see: those that the item waits for, and at its end the open ones."""
-    waited = waited_for(tip)
-    if any(wait.kind == "done" for wait in waited):
-        return tuple(pull.number for pull in seen_by(tip).pulls if pull.state == "open")
-    return tuple(wait.number for wait in waited if wait.number is not None)
+def wants_pulls(tip: Tip, pulls: Mapping[IssueNumber, PullSeen]) -> tuple[IssueNumber, ...]:
+    """The pull requests whose reviews `judge` has to see: those that the item waits for, and those of its open ones that changed since.
+
+    Args:
+        pulls: what the sweep has seen, without reviews.
+    """
+    waited = [wait.number for wait in waited_for(tip) if wait.number is not None]
+    changed = [
+        known.number
+        for known in seen_by(tip).pulls
+        if (now := pulls.get(known.number)) and now.state == "open" and now.updated_at >= tip.committed_date
+    ]
+    return tuple(dict.fromkeys([*waited, *changed]))
 
 
 def is_down_to(pulls: Sequence[PullSeen], since: datetime | None) -> bool:

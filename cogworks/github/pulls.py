@@ -30,7 +30,8 @@ def review_texts_of(nodes: Sequence[Node | None]) -> Mapping[str, ReviewText]:
         if not node or node["__typename"] != "PullRequestReview":
             return None
         remarks = each(node["comments"]["nodes"], "comments.nodes", _remark)
-        return node["id"], ReviewText(body=node["body"], remarks=tuple(remarks))
+        left_out = node["comments"]["totalCount"] - len(remarks)
+        return node["id"], ReviewText(body=node["body"], remarks=remarks, left_out=left_out)
 
     return dict(found for found in each(nodes, "nodes", text_of) if found is not None)
 
@@ -158,6 +159,7 @@ def _review(node: Node) -> Review:
         can_push=node["authorCanPushToRepository"],
         node_id=node["id"],
         database_id=int(node["fullDatabaseId"]),
+        submitted_at=node.get("submittedAt"),
         own_reactions=own_reactions(node),
     )
 

@@ -159,7 +159,7 @@ class _Reading:
             with_issues=wish.with_issues and self._issues_cursor is not None,
             with_pulls=more_pulls,
             tips=[item.number for item in arrived],
-            reviewed=sorted({number for tip in tips.values() for number in wants_pulls(tip)}),
+            reviewed=sorted({number for tip in tips.values() for number in wants_pulls(tip, self.pulls)}),
             spoken={n: count for n, tip in tips.items() if (count := unread(by_number[n], tip))},
         )
 

@@ -20,6 +20,8 @@ MAX_LEARNT_CHARS = 20_000
 """Of the change that was made on a shorter way."""
 MAX_FAILURE_CHARS = 6_000
 """Of the reason for which the visit before failed."""
+MAX_ASKED_CHARS = 24_000
+"""Of what people asked for in a review."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,27 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
     )
     if task.learnt is not None:
         talk.tell("_moved_up", told_of(task.learnt))
-    if task.earlier_failure:
-        # What `/cogworks reject` says is the reason already.
-        asked = (each for each in task.asked_changes if each.text not in task.earlier_failure)
-        reason = "\n".join([task.earlier_failure, *map(change_line, asked)])
-        talk.tell("_earlier_failure", {"reason": reason[:MAX_FAILURE_CHARS]})
+    if reason := why_again(task):
+        talk.tell("_earlier_failure", {"reason": reason})
     return talk
+
+
+def why_again(task: NodeTask) -> str:
+    """Why a node does its work again: the failure before, and what people want otherwise; empty where it is the first time."""
+    # What `/cogworks reject` says is the reason already.
+    asked = [
+        each
+        for each in task.asked_changes
+        if each.pull_request is not None or each.text not in task.earlier_failure
+    ]
+    lines: list[str] = []
+    for change in asked:
+        lines.append(change_line(change))
+        if sum(map(len, lines)) > MAX_ASKED_CHARS and len(lines) < len(asked):
+            lines.append(f"- {len(asked) - len(lines)} remarks more, for which there is no room here")
+            break
+    opening = "People asked for changes." if asked and not task.earlier_failure else ""
+    return "\n".join(filter(None, [task.earlier_failure[:MAX_FAILURE_CHARS], opening, *lines]))
 
 
 def change_line(change: AskedChange) -> str:

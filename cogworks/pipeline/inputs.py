@@ -1,9 +1,10 @@
 """What people ask for changes the run: each verb as a transition of the state, and the answer it gets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
+from cogworks.leaving import called
 from cogworks.pipeline.calls import (
     approval_line,
     asking_visit,
@@ -22,7 +23,7 @@ from cogworks.pipeline.people import (
     Receipt,
 )
 from cogworks.pipeline.position import artifact_of, instance_name, is_gated
-from cogworks.pipeline.redoing import NotNow, finished, rejected, retried, revised
+from cogworks.pipeline.redoing import NotNow, finished, is_worked_on, rejected, retried, revised
 from cogworks.pipeline.restarting import restarted
 from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.visits import AskedChange
@@ -86,11 +87,11 @@ class Heard(Value):
     last_label_event_id: str = ""
     """Of the newest label event among them, those that only had to be judged included."""
     reviews: tuple[int, ...] = ()
-    """Of the reviews that ask for changes now, where one of them is new."""
+    """Reviews that ask for changes and start nothing: of an App that nobody named, or from before anybody looked."""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.last_comment_id or self.last_label_event_id or self.reviews)
+        return not (self.last_comment_id or self.last_label_event_id or self.said)
 
 
 def obey(
@@ -104,14 +105,24 @@ def obey(
     if heard.is_empty:
         return state
     receipts: list[Receipt] = []
-    for said in heard.said:
+    dealt_with = [said for said in heard.said if not _has_to_wait(said, state, pipeline)]
+    if not dealt_with and not heard.last_comment_id and not heard.last_label_event_id:
+        return state
+    for said in dealt_with:
         if isinstance(said, Refused):
             state, reaction = _owing(state, said), _refusal_sign(said)
         else:
             state, reaction = _obeyed(state, facts, said, pipeline, fresh)
         if said.subject_id:
             receipts.append(Receipt(subject_id=said.subject_id, content=reaction))
-    return _with_cursor(state, heard, tuple(receipts))
+    reviews = [said.comment_id for said in dealt_with if isinstance(said, Asked) and said.verb == "revise"]
+    return _with_cursor(state, heard, tuple(receipts), reviews)
+
+
+def _has_to_wait(said: "Asked | Refused", state: RunState, pipeline: Pipeline) -> bool:
+    """Whether a review is left for the next look, since what it is about is being worked on."""
+    number = said.pull_request if isinstance(said, Asked) else None
+    return number is not None and is_worked_on(state, pipeline, number)
 
 
 def _obeyed(
@@ -260,7 +271,7 @@ def _owing(state: RunState, refused: Refused) -> RunState:
     opening = "I do not understand this" if refused.is_misspelt else "This was not obeyed"
     verbs = "\n".join(HOW_TO_WRITE.values())
     body = (
-        f"@{refused.by}: {opening}: {refused.reason}.\n\n"
+        f"{called(refused.by)}: {opening}: {refused.reason}.\n\n"
         if refused.by
         else f"{opening}: {refused.reason}.\n\n"
     )
@@ -274,8 +285,11 @@ def _refusal_sign(refused: Refused) -> Reaction:
     return "CONFUSED" if refused.is_misspelt else "THUMBS_DOWN"
 
 
-def _with_cursor(state: RunState, heard: Heard, receipts: tuple[Receipt, ...]) -> RunState:
+def _with_cursor(
+    state: RunState, heard: Heard, receipts: tuple[Receipt, ...], reviews: Sequence[int]
+) -> RunState:
     before = state.inputs
+    known = (*(before.reviews or ()), *heard.reviews, *reviews)
     inputs = before.model_copy(
         update={
             "last_comment_id": max(before.last_comment_id, heard.last_comment_id),
@@ -283,7 +297,7 @@ def _with_cursor(state: RunState, heard: Heard, receipts: tuple[Receipt, ...]) -
             "times": before.times + 1,
             "ignored_labels": heard.ignored_labels,
             "receipts": receipts or before.receipts,
-            "reviews": heard.reviews or before.reviews,
+            "reviews": tuple(sorted(set(known))) if known else before.reviews,
         }
     )
     return state.model_copy(update={"inputs": inputs})

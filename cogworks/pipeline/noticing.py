@@ -55,7 +55,7 @@ def seen_line(inputs: Inputs) -> str:
         "event": inputs.last_label_event_id,
         "labels": ",".join(inputs.labels),
         "pulls": ",".join(pulls),
-        "reviews": ",".join(map(str, inputs.reviews)),
+        "reviews": ",".join(map(str, inputs.reviews or ())),
     }
     return " ".join(f"{name}={text}" for name, text in parts.items() if text)
 

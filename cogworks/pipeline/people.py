@@ -163,8 +163,8 @@ class Inputs(Value):
     """How many commits dealt with inputs."""
     ignored_labels: tuple[IgnoredLabel, ...] = ()
     """Labels that are on the issue and do not count."""
-    reviews: tuple[int, ...] = ()
-    """The reviews that asked for changes at the last look, all dealt with."""
+    reviews: tuple[int, ...] | None = None
+    """The reviews that asked for changes and were dealt with; None while no pull request is known, and in older ledgers."""
     receipts: tuple[Receipt, ...] = ()
     """For the commands dealt with last."""
     labels: tuple[InputLabel, ...] = ()

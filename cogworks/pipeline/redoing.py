@@ -59,14 +59,75 @@ def revised(
 ) -> RunState:
     """The state in which the work behind a pull request is done again, as a review of it asks.
 
+    Work that is to be done again anyway, or that failed, is told what this review asks for beside.
+
     Raises:
         NotNow: nothing of this run made the pull request, or it is too late.
     """
     at = _maker_of(state, pipeline, number)
     if at is None:
-        raise NotNow(f"pull request #{number} is of an earlier run; `/cogworks restart` begins anew")
-    reason = f"{by} asked for changes in a review of #{number}"
-    return retried(rejected(state, facts, pipeline, at, reason=reason, changes=changes), facts, pipeline)
+        raise NotNow(
+            f"nothing in this run makes pull request #{number} again; `/cogworks restart` begins anew"
+        )
+    standing = state.latest(at)
+    if standing is not None and standing.status == "succeeded":
+        reason = f"{by} asked for changes in a review of #{number}"
+        state = rejected(state, facts, pipeline, at, reason=reason, changes=changes)
+    else:
+        newest = next(visit for visit in reversed(state.visits) if visit.instance == at)
+        asked = newest.model_copy(update={"changes": (*newest.changes, *changes)})
+        visits = tuple(asked if visit is newest else visit for visit in state.visits)
+        state = state.model_copy(update={"visits": visits})
+    # What else failed or was rejected is no business of this review.
+    return _again(state, pipeline, {at}, frozenset())
+
+
+def is_worked_on(state: RunState, pipeline: Pipeline, number: IssueNumber) -> bool:
+    """Whether a node is at work on the sub-work-item behind a pull request; on anything, where it is the whole item's."""
+    at = _maker_of(state, pipeline, number)
+    return at is not None and any(at.sub_item in (None, lease.sub_item) for lease in state.leases)
+
+
+def open_changes(state: RunState, pipeline: Pipeline, instance: Instance) -> tuple[AskedChange, ...]:
+    """What people asked for when they rejected what an instance made, until work with it has reached its pull request again.
+
+    Rework in between, e.g. since a review found something else, is told it too.
+    """
+    first, last = _writers(state, pipeline, instance)
+    end = last if instance == first else instance
+    own = [visit for visit in state.visits if visit.instance == instance]
+    ends = [visit.index for visit in state.visits if visit.instance == end and _came_about(visit)]
+    found: list[AskedChange] = []
+    for place, visit in enumerate(own):
+        done = next((later.index for later in own[place + 1 :] if _came_about(later)), None)
+        if visit.changes and (done is None or not any(index >= done for index in ends)):
+            found += visit.changes
+    return tuple(found)
+
+
+def _came_about(visit: VisitRecord) -> bool:
+    """Whether there was a result, be it that somebody rejected it later."""
+    return visit.status == "succeeded" or (bool(visit.changes) and visit.has_output)
+
+
+def answered_by(state: RunState, pipeline: Pipeline, instance: Instance) -> tuple[AskedChange, ...]:
+    """What people asked for and this instance brings to its pull request, if it succeeds now."""
+    first, last = _writers(state, pipeline, instance)
+    return open_changes(state, pipeline, first) if instance == last else ()
+
+
+def _writers(state: RunState, pipeline: Pipeline, instance: Instance) -> tuple[Instance, Instance]:
+    """The first and the last node that write to the branch of an instance; itself where it has none."""
+    node, sub_item = instance
+    slug = slug_of(state, pipeline.node(node), sub_item) if pipeline.has(node) else ""
+    same = [
+        each
+        for each in pipeline.topological_order
+        if slug
+        and pipeline.is_sub_item(each) == (sub_item is not None)
+        and slug_of(state, pipeline.node(each), sub_item) == slug
+    ]
+    return (Instance(same[0], sub_item), Instance(same[-1], sub_item)) if same else (instance, instance)
 
 
 def _maker_of(state: RunState, pipeline: Pipeline, number: IssueNumber) -> Instance | None:
@@ -78,8 +139,7 @@ def _maker_of(state: RunState, pipeline: Pipeline, number: IssueNumber) -> Insta
     makers = [
         visit.instance
         for visit in state.visits
-        if not visit.is_discarded
-        and pipeline.has(visit.node)
+        if pipeline.has(visit.node)
         and slug_of(state, pipeline.node(visit.node), visit.sub_item) == known.slug
     ]
     return min(makers, key=lambda at: order.index(at.node), default=None)
@@ -115,7 +175,14 @@ def retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: bo
         raise NotNow(
             "the plan is already made from what was rejected; reopen the pull request, or `/cogworks restart`"
         )
-    undone = _built_on(state, pipeline, wrong, rejected.keys())
+    return _again(state, pipeline, wrong, rejected.keys())
+
+
+def _again(
+    state: RunState, pipeline: Pipeline, wrong: AbstractSet[Instance], rejected: AbstractSet[Instance]
+) -> RunState:
+    """Without these, and without everything built on them; what was rejected is made anew on a pull request of its own."""
+    undone = _built_on(state, pipeline, wrong, rejected)
     slugs = {slug_of(state, pipeline.node(at.node), at.sub_item) for at in rejected}
     marks = {edge_key(edge.id, at.sub_item) for at in undone for edge in pipeline.forward_from(at.node)}
     kept = tuple(pull for pull in state.pull_requests if pull.slug not in slugs)

@@ -172,7 +172,7 @@ def fold(
     """What stays of the visits of a run: the sums, and the visits that are kept whole, in their order.
 
     A visit is folded when nothing can ask for more than its sum: it was discarded, a newer one of its instance exists, it is not the
-    newest with an output (which rework edits), and it wrote a folder. The newest `KEPT_DISCARDED` of those stay whole for people.
+    newest with an output (which rework edits) or with what people asked for, and it wrote a folder. The newest `KEPT_DISCARDED` of those stay whole for people.
 
     Args:
         left_behind: the last index of a lane that the item has left; the newest output from there is still shown. 0 = no such lane.
@@ -196,6 +196,8 @@ def _needed(visits: Iterable[VisitRecord], left_behind: int) -> frozenset[int]:
         newest["visit", visit.instance] = visit.index
         if visit.has_output and visit.status == "succeeded":
             newest["result", visit.instance] = visit.index
+        if visit.changes:
+            newest["asked", visit.instance] = visit.index
         if visit.has_output and visit.index <= left_behind:
             newest["left behind", None] = visit.index
         # A visit that was given up because its runners died may have left no folder to be read again.

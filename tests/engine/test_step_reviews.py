@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Literal
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from cogworks.errors import TryAgainLater
 from cogworks.forge.facts import Account, Remark, ReviewText
 from cogworks.forge.reviews import MAX_CHARS
-from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.contract import Failed, NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
+from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.visits import AskedChange
-from cogworks.vocabulary import IssueNumber, Login, NodeId
+from cogworks.vocabulary import IssueNumber, Login, NodeId, SubItemKey
 from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
 from tests.world import World
 
@@ -222,7 +224,7 @@ def test_the_reviewer_is_answered_below_the_pull_request_once() -> None:
 
     ((at, body),) = world.elsewhere
     assert at == number
-    assert body.startswith("@ann: this review was worked on. ")
+    assert body.startswith("@ann: this review was worked on; ")
     assert "- `adder.py:4`: `abs` is wrong here\n" in body
     # Whom a review mentions is not called by our answer.
     assert "@octocat" not in body
@@ -259,3 +261,128 @@ def test_whatever_call_fails_a_review_is_taken_up_and_answered_once(when: Litera
         visits = [visit for visit in world.state.visits if visit.instance == ("code", "A")]
         assert (len(world.elsewhere), len(visits)) == (1, 2), (place, whole.calls[place - 1])
         assert world.twice() == []
+
+
+BOB = Account(login=Login("bob"), id=8)
+
+
+def test_two_reviews_at_one_look_are_one_piece_of_work_that_is_told_both() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    first = world.review(number, ReviewText(body="Add negative numbers."))
+    second = world.review(number, ReviewText(body="Call it sum."), by=BOB)
+
+    runner, tasks = watched(world)
+    runner.step()
+    until_done(world)
+
+    assert [(change.by, change.text) for change in tasks[0].asked_changes] == [
+        ("ann", "Add negative numbers."),
+        ("bob", "Call it sum."),
+    ]
+    assert world.state.inputs.reviews == (first.database_id, second.database_id)
+    assert [visit.instance for visit in world.state.visits].count(
+        Instance(NodeId("code"), SubItemKey("A"))
+    ) == 2
+    (pull,) = (pull for pull in world.pulls if pull.number == number)
+    assert [review.own_reactions for review in pull.reviews] == [("THUMBS_UP",), ("THUMBS_UP",)]
+    ((_, body),) = world.elsewhere
+    assert body.startswith("@ann, @bob: this review was worked on;")
+
+
+def test_a_review_that_comes_while_the_work_is_done_again_waits_for_its_end_and_is_then_taken_up() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.review(number, ReviewText(body="Add negative numbers."))
+    with contextlib.suppress(Died):
+        # Its lease is there, and it writes nothing any more.
+        Runner(world, name="dies", fault=Fault(6, "before", "death")).step()
+    assert [lease.node for lease in world.state.leases] == ["code"]
+    late = world.review(number, ReviewText(body="Call it sum."), by=BOB)
+
+    assert Runner(world, name="another").step().outcome == "backed_off"
+    assert late.database_id not in (world.state.inputs.reviews or ())
+    world.now += timedelta(hours=1)
+    reports = until_done(world)
+
+    assert [report.node for report in reports].count("code@A") == 2
+    assert late.database_id in (world.state.inputs.reviews or ())
+    # The first was not brought to its end before the second was taken up.
+    ((_, body),) = world.elsewhere
+    assert body.startswith("@ann, @bob: this review was worked on;")
+
+
+def test_a_review_of_work_that_failed_has_it_done_again_with_its_words() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.review(number, ReviewText(body="Add negative numbers."))
+
+    def fails(task: NodeTask, ports: NodePorts) -> Outcome:
+        return Failed(reason="no idea", category="escalated")
+
+    assert Runner(world, nodes={**NODES, NodeId("code"): fails}).step().outcome == "failed"
+    world.review(number, ReviewText(body="As in the docs."), by=BOB)
+    runner, tasks = watched(world)
+
+    assert runner.step().node == "code@A"
+    assert [change.text for change in tasks[0].asked_changes][-1] == "As in the docs."
+
+
+def test_a_review_is_not_taken_up_again_when_its_pull_request_is_closed_and_reopened() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.review(number, WORDS)
+    until_done(world)
+    visits = len(world.state.visits)
+    world.close(number)
+    Runner(world).step()
+    world.review(number_of(world, "cogworks/7/swi-2"), ReviewText(body="B is wrong."))
+    Runner(world).step()
+    world.reopen(number)
+
+    until_done(world)
+
+    codes = [visit.sub_item for visit in world.state.visits[visits:] if visit.node == "code"]
+    assert "A" not in codes
+
+
+def test_what_a_review_asked_for_is_told_again_as_long_as_its_pull_request_was_not_reached() -> None:
+    world = undisturbed()
+    world.review(number_of(world, "cogworks/7/swi-1"), ReviewText(body="Add negative numbers."))
+    Runner(world).step()
+    assert world.elsewhere == []
+    world.say("/cogworks reject code@A the tests are empty")
+    world.say("/cogworks retry")
+
+    runner, tasks = watched(world)
+    runner.step()
+
+    assert [change.text for change in tasks[0].asked_changes] == [
+        "Add negative numbers.",
+        "the tests are empty",
+    ]
+
+
+def test_reviews_from_before_an_upgrade_start_nothing_and_later_ones_do() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.files["state.json"] = world.files["state.json"].replace('"reviews": []', '"reviews": null')
+    assert world.state.inputs.reviews is None
+    old = world.review(number, WORDS, at=world.commits[-1].committed_date - timedelta(hours=1))
+
+    assert Runner(world).step().outcome == "done"
+    world.now += timedelta(hours=1)
+    new = world.review(number, ReviewText(body="Call it sum."), by=BOB)
+
+    assert Runner(world).step().node == "code@A"
+    assert world.state.inputs.reviews == (old.database_id, new.database_id)
+
+
+def test_remarks_that_could_not_be_read_are_counted() -> None:
+    world = undisturbed()
+    world.review(number_of(world, "cogworks/7/swi-1"), ReviewText(body="See below.", left_out=7))
+
+    runner, tasks = watched(world)
+    runner.step()
+
+    assert tasks[0].asked_changes[-1].text == "The review has 7 remarks more than could be read."

@@ -217,15 +217,18 @@ def test_a_review_is_old_news_once_a_step_has_seen_it_and_its_end_is_none() -> N
 
 @pytest.mark.parametrize(
     "trailer",
-    [{"waits_for": f"merge 9@{HEAD}"}, {"waits_for": "done"}],
-    ids=["at-a-gate", "at-the-end"],
+    [{"waits_for": f"merge 9@{HEAD}"}, {"waits_for": "done"}, {"waits_for": "retry"}],
+    ids=["at-a-gate", "at-the-end", "after-a-failure"],
 )
 def test_a_review_that_asks_for_changes_moves_an_item_until_a_step_has_dealt_with_it(
     trailer: dict[str, str],
 ) -> None:
     before = tip(record("succeeded", **trailer, seen=f"event=e1 pulls=9:open:{HEAD[:12]} reviews=41"))
 
-    assert wants_pulls(before) == (9,)
+    touched, untouched = ({IssueNumber(9): pull(updated_at=ago(age))} for age in (60, 6_000))
+    waits_for_it = "merge" in trailer["waits_for"]
+    assert wants_pulls(before, touched) == (9,)
+    assert wants_pulls(before, untouched) == ((9,) if waits_for_it else ())
     assert isinstance(verdict(item(), before, pull(change_requests=(41,))), Resting)
     assert verdict(item(), before, pull(change_requests=(41, 52))) == Movable(
         reason="somebody asked for changes of pull request #9"
@@ -319,7 +322,7 @@ def test_the_trailer_is_read_as_it_is_written(trailer: str, wanted: tuple[Waited
 
 
 def test_the_reviews_of_all_that_is_waited_for_are_wanted() -> None:
-    assert wants_pulls(tip(record("succeeded", waits_for="merge 1@a; resume; merge 2@b"))) == (1, 2)
+    assert wants_pulls(tip(record("succeeded", waits_for="merge 1@a; resume; merge 2@b")), {}) == (1, 2)
 
 
 @pytest.mark.parametrize(("wanted", "fits"), [("", True), ("3", True), ("First", True), ("Second", False)])
