@@ -108,7 +108,8 @@ class MemoryWorkspace:
         return self._heads[oid].get(path)
 
     def files_at(self, oid: CommitOid, folder: str) -> Sequence[str]:
-        return sorted(path for path in self._heads[oid] if path.startswith(f"{folder}/"))
+        # A commit that nobody made here is one of the real repository's, of which this tree knows no file.
+        return sorted(path for path in self._heads.get(oid, {}) if path.startswith(f"{folder}/"))
 
     def approve(self, oid: CommitOid, files: Mapping[str, str]) -> None:
         """A commit of somebody else's with these files."""

@@ -28,6 +28,7 @@ from cogworks.domain_services.checking import (
 )
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.exploring import (
+    BesideParams,
     CallGraphParams,
     CoverageParams,
     ExploreParams,
@@ -145,6 +146,7 @@ def params_of(root: Path, report: TestReport) -> dict[str, Message]:
         "trace": TraceParams(test=test),
         "instrument": InstrumentParams(artifact=files[0], line=1, mode="note"),
         "signatures": ExploreParams(),
+        "beside": BesideParams(tests=(test,), lines={files[0]: ((1, 1),)}),
     }
 
 

@@ -237,7 +237,7 @@ def test_values_hold_no_secret_no_address_and_no_place_of_this_machine(tmp_path:
 
     values = {name: text for each in trace.events for name, text in each.values.items()}
     assert values == {
-        "tmp_path": "PosixPath('<tmp>/tmp/pytest/test_a0')",
+        "tmp_path": "PosixPath('<tmp>/t/p/test_a0')",
         "my_secret": "***",
         "options": "{'API_KEY': ***, 'n': {'token': ***}, 1: 2}",
         "login": "Login(user='ada', password=***)",
