@@ -154,7 +154,7 @@ def _params(exam: Exam, method: str, sample: Sample) -> dict[str, Any]:
     params: dict[str, Any] = {}
     if "artifacts" in fields:
         params["artifacts"] = list(sample.artifacts)
-    if "lines" in fields:
+    if "mistakes_in" in fields:
         params["lines"] = {path: [[1, 1]] for path in sample.artifacts[:1]}
     if "timeout_s" in fields:
         params["timeout_s"] = exam.limit_s
