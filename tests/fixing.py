@@ -51,7 +51,7 @@ FILES: Mapping[str, str] = {
 TARGET = "tests/test_shop.py::test_total"
 GOOD = {
     "shop/cart.py": ("        result -= price\n", "        result += price\n"),
-    "shop/money.py": ("    return int(amount)\n", "    return round(amount, 2)\n"),
+    "shop/money.py": ("    return int(amount)\n", "    return amount\n"),
 }
 
 

@@ -96,7 +96,7 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
     assert TARGET in reasons
     fresh = passing(shop, tmp_path, patch)
     assert "result += price" in fresh["shop/cart.py"]
-    assert "round(amount, 2)" in fresh["shop/money.py"]
+    assert "return amount" in fresh["shop/money.py"]
     assert fresh["tests/test_shop.py"] == TESTS
     assert notes.proof is not None
     assert notes.proof.is_proven
@@ -283,7 +283,7 @@ def test_two_changes_that_help_only_together_are_kept_as_two_commits(tmp_path: P
     assert [(each.landmark, each.result.code) for each in notes.tried] == [("add", "kept"), ("round", "kept")]
     fresh = passing(shop, tmp_path, patch)
     assert "result += price" in fresh["shop/cart.py"]
-    assert "round(amount, 2)" in fresh["shop/money.py"]
+    assert "return amount" in fresh["shop/money.py"]
 
 
 MOMENTS = """\
@@ -536,7 +536,7 @@ HIDDEN = {
     "shop/registry.py": "import importlib\n\n\ndef named(name):\n    return getattr(importlib.import_module('shop.zz' + 'plugins'), name + '_it')\n",
     "shop/zzplugins.py": f"{FAR}\n\ndef round_it(amount):\n    return int(amount)\n\n\n{FAR}",
 }
-MENDED = {"shop/zzplugins.py": ("    return int(amount)\n", "    return round(amount, 2)\n")}
+MENDED = {"shop/zzplugins.py": ("    return int(amount)\n", "    return amount\n")}
 
 
 def test_lines_that_the_model_looked_at_may_be_changed_and_lines_it_never_saw_may_not(tmp_path: Path) -> None:
@@ -559,7 +559,7 @@ def test_lines_that_the_model_looked_at_may_be_changed_and_lines_it_never_saw_ma
                         {
                             "path": "shop/zzplugins.py",
                             "search": "    return int(amount)\n",
-                            "replace": "    return round(amount, 2)\n",
+                            "replace": "    return amount\n",
                         }
                     ],
                 }
