@@ -106,6 +106,7 @@ class Coder:
                 check=lambda _: (),
                 view=opening.view,
                 hidden=opening.hidden,
+                says_changes=True,
             )
             self._talk = conversation_about(self._ports, self._task, question)
         return self._talk  # type: ignore[return-value]  # One of the two, always the same.

@@ -252,6 +252,7 @@ class TestWriting:
                 check=lambda _: (),
                 view=opening.view,
                 hidden=opening.hidden,
+                says_changes=True,
             )
             self._talk = conversation_about(self._ports, self._task, question)
         elif reasons and not is_news:

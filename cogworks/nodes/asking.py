@@ -38,6 +38,8 @@ class Question(Generic[Reply]):
     """What it shows of the repository."""
     hidden: frozenset[str] = frozenset()
     """Paths that whoever answers must not see."""
+    says_changes: bool = False
+    """Its variables say what people want otherwise in the result before."""
     name: str = ""
     """Names the question where its template does not; several nodes may share one."""
 
@@ -69,17 +71,17 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
     )
     if task.learnt is not None:
         talk.tell("_moved_up", told_of(task.learnt))
-    if reason := why_again(task):
+    if reason := why_again(task, with_changes=not question.says_changes):
         talk.tell("_earlier_failure", {"reason": reason})
     return talk
 
 
-def why_again(task: NodeTask) -> str:
+def why_again(task: NodeTask, *, with_changes: bool = True) -> str:
     """Why a node does its work again: the failure before, and what people want otherwise; empty where it is the first time."""
     # What `/cogworks reject` says is the reason already.
     asked = [
         each
-        for each in task.asked_changes
+        for each in (task.asked_changes if with_changes else ())
         if each.pull_request is not None or each.text not in task.earlier_failure
     ]
     lines: list[str] = []

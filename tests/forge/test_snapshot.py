@@ -186,8 +186,24 @@ def test_pull_requests_come_from_branches_and_references_once_each_and_forks_nev
         state="open",
         author=COGS,
         reviews=(
-            Review(author=ANN, state="approved", oid=CommitOid("5" * 40), can_push=True),
-            Review(author=None, state="changes_requested", oid=None, can_push=False),
+            Review(
+                author=ANN,
+                state="approved",
+                oid=CommitOid("5" * 40),
+                can_push=True,
+                node_id="RV_1",
+                database_id=801,
+                submitted_at=datetime(2026, 1, 2, 3, tzinfo=UTC),
+            ),
+            Review(
+                author=None,
+                state="changes_requested",
+                oid=None,
+                can_push=False,
+                node_id="RV_2",
+                database_id=802,
+                submitted_at=datetime(2026, 1, 2, 3, 1, tzinfo=UTC),
+            ),
         ),
         checks=Checks(state="failure", failed=("coverage", "unit tests")),
     )

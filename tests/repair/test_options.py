@@ -55,7 +55,7 @@ def test_an_empty_file_is_the_defaults() -> None:
         ("gates: {smoke: true}", "`gates.smoke` is True; name the tests in a list"),
         (
             "model: {provider: oracle}",
-            "`model.provider` is 'oracle'; only '', 'anthropic', 'openai', 'command' or 'cassette'",
+            "`model.provider` is 'oracle'; only '', 'anthropic', 'openai', 'bedrock', 'vertex', 'command' or 'cassette' is possible",
         ),
         ("[1]", "wanted tables"),
         ("a: [", "is not YAML"),

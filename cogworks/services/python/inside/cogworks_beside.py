@@ -173,7 +173,7 @@ class _Late(BaseException):
     """A call takes too long."""
 
 
-def _late(*_: object) -> None:
+def _late(_signal: int, _frame: object) -> None:
     raise _Late
 
 
