@@ -253,6 +253,7 @@ def ended(place: str, *tests: str) -> int | None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_with_nothing_ignored_all_of_these_tests_pass() -> None:
     assert ended("", *dict.fromkeys(SEEN_BY.values())) == pytest.ExitCode.OK
 
