@@ -35,12 +35,18 @@ def decides_on_packs(node: Node, at: Instance) -> bool:
     return CLASSIFICATION in node.outputs and at.sub_item is None and not is_routing(at)
 
 
-def shelf_of(ports: NodePorts, config: Config, head: CommitOid) -> tuple[Pack | Unusable, ...]:
-    """The packs of the default branch, and those of cogworks that the repository asks for.
+def shelf_of(
+    node: Node, at: Instance, ports: NodePorts, config: Config, head: CommitOid
+) -> tuple[Pack | Unusable, ...]:
+    """What a visit may choose of: the packs of the default branch, and those of cogworks that the repository asks for.
+
+    None where the visit does not decide on packs.
 
     Raises:
         MalformedPacks: what a pack requires cannot be read, or the ledger has no room for all of them.
     """
+    if not decides_on_packs(node, at):
+        return ()
     copy = ports.workspace()
     paths = copy.files_at(head, FOLDER)
     try:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from cogworks.engine.packs import decides_on_packs, shelf_of
+from cogworks.engine.packs import shelf_of
 from cogworks.engine.record import (
     Claimed,
     evaluations_after,
@@ -36,7 +36,6 @@ from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, S
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.nodes.task import NodeTask
-from cogworks.packs.declared import Pack, Unusable
 from cogworks.packs.telling import for_people
 from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node
@@ -156,7 +155,10 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
             # GitHub may take its time; the lease is renewed meanwhile.
             claimed = replace(claimed, task=remembering(ports.tracker, claimed, ports.say))
             with ports.session(_order(ports.tracker, claimed, renew, deadline)) as session:
-                claimed = replace(claimed, shelf=_shelf(claimed, node, session.ports))
+                # Before anything is paid for: what packs require may be malformed.
+                head = claimed.snapshot.repository.head_oid
+                shelf = shelf_of(node, claimed.move.instance, session.ports, claimed.config, head)
+                claimed = replace(claimed, shelf=shelf)
                 outcome = with_known_pipeline(claimed, _outcome(ports, claimed, node, session, deadline))
                 _tell_packs(ports, claimed, outcome)
                 visit_lease.check()
@@ -206,13 +208,6 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                     else ""
                 ),
             )
-
-
-def _shelf(claimed: Claimed, node: Node, ports: NodePorts) -> Sequence[Pack | Unusable]:
-    """The packs to choose of; read before anything is paid for, for what they require may be malformed."""
-    if not decides_on_packs(node, claimed.move.instance):
-        return ()
-    return shelf_of(ports, claimed.config, claimed.snapshot.repository.head_oid)
 
 
 def _tell_packs(ports: VisitPorts, claimed: Claimed, outcome: Outcome) -> None:

@@ -3,6 +3,7 @@
 Signing is the cloud's own library; it is imported when the provider is opened, and is there only with its extra.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -27,7 +28,7 @@ def missing_extra(provider: str, library: str) -> UsageError:
     )
 
 
-class CloudProvider:
+class CloudProvider(ABC):
     """Asks one model at a cloud; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
 
     credentials: ClassVar[str]
@@ -66,9 +67,9 @@ class CloudProvider:
         """Give the connections back."""
         self._door.close()
 
+    @abstractmethod
     def tail(self, model: str) -> str:
         """The path at which a model is asked, below the base URL."""
-        raise NotImplementedError
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
         """The Messages API's body, with the model in the address instead."""

@@ -38,7 +38,7 @@ def try_mutants(
     most: int,
     seconds: float,
 ) -> Iterator[dict[str, Any]]:
-    """Records: where each mistake is, what it is, and whether a test of this session notices it; or why none was tried.
+    """Records: where each mistake is, what it is, and whether a test of this run notices it; or why none was tried.
 
     Args:
         begin: what is done first in each fork.
