@@ -116,7 +116,8 @@ def _isolation() -> "Check":
     lines += [f"no {each.wall}: {each.why}" for each in isolation.lacking]
     remedies = " ".join(each.remedy for each in isolation.lacking if each.remedy)
     if not isolation.is_complete:
-        lines.append("items that are safety-critical or from somebody without write permission are refused")
+        refused = "items that are safety-critical or from somebody without write permission are refused"
+        lines.append("no code of a repository is run, for this is root" if isolation.is_root else refused)
     return Check(
         name="isolation",
         status="warning" if isolation.lacking else "ok",

@@ -14,6 +14,7 @@ from cogworks.services.command.rooms import open_room
 from cogworks.services.command.validating import for_files, is_ours
 from cogworks.services.python.checked import left_out, told
 from cogworks.services.python.syntax import missing
+from cogworks.services.sandbox.isolation import refusal
 from cogworks.vocabulary import Severity
 
 MAX_BYTES = 8 * 1024**2
@@ -23,8 +24,8 @@ FORMAT_LIMIT_S = 120.0
 def normalise(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = Artifacts.model_validate(request.params)
-    if (refusal := outside(request, params.artifacts)) is not None:
-        return refusal
+    if (no := outside(request, params.artifacts)) is not None:
+        return no
     ground = ground_of(request, folder, machine)
     asked = tuple(dict.fromkeys(params.artifacts))
     before = {path: file.data for path in asked if (file := read_file(ground.folder, path)) is not None}
@@ -54,6 +55,8 @@ def _formatted(
             [left_out(".", f"unchanged: {', '.join(ground.toolchain.missing)} is not on this machine")],
             {},
         )
+    if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
+        return {}, [left_out(".", f"unchanged: {reason}")], {}
     with provided(request, ground, machine) as provision, open_room(ground, provision, machine) as room:
         inner = [path for each in paths if (path := ground.inward(each)) is not None]
         said = room.run(for_files(line, inner), machine, timeout_s=FORMAT_LIMIT_S)

@@ -26,7 +26,7 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = PrepareParams.model_validate(request.params)
     ground = ground_of(request, folder, machine)
-    if request.caller.needs_walls and (reason := refusal(machine.isolation)) is not None:
+    if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         raise NotReady(reason)
     refuse_missing(ground)
     with provided(request, ground, machine, limit_s=params.timeout_s) as provision:

@@ -22,6 +22,7 @@ from cogworks.services.command.provision import provided
 from cogworks.services.command.rooms import open_room
 from cogworks.services.python.checked import Checked, skipped, told, tool_runs, versions
 from cogworks.services.python.syntax import missing
+from cogworks.services.sandbox.isolation import refusal
 from cogworks.vocabulary import Severity
 
 FILES = "{files}"
@@ -34,8 +35,8 @@ _TYPES = re.compile(
 def validate(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = ValidateParams.model_validate(request.params)
-    if (refusal := outside(request, params.artifacts)) is not None:
-        return refusal
+    if (no := outside(request, params.artifacts)) is not None:
+        return no
     ground = ground_of(request, folder, machine)
     ours = [path for path in dict.fromkeys(params.artifacts) if is_ours(path, machine)]
     problems = [missing(path) for path in ours if read_file(ground.folder, path) is None]
@@ -87,6 +88,8 @@ def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Mac
     tool = recipe.lint.split(" ")[0]
     if ground.toolchain.missing:
         return skipped(tool, f"{', '.join(ground.toolchain.missing)} is not on this machine")
+    if (why := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
+        return skipped(tool, why)
     with provided(request, ground, machine) as provision, open_room(ground, provision, machine) as room:
         said = room.run(for_files(recipe.lint, inner), machine, timeout_s=LINT_LIMIT_S)
         found = findings_in(room.without_places(said.text))

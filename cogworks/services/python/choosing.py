@@ -95,7 +95,7 @@ def equipped_with(
     is_bare = recipe.project is None and not recipe.hashed and not has_setup and suffices(recipe.requirements)
     if is_bare and python == own_python():
         return bare(recipe.left_out)._replace(variables=recipe.variables)
-    if request.caller.needs_walls and (reason := refusal(machine.isolation)) is not None:
+    if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
     deadline = time.monotonic() + limit_s
     checkout = _checkout(request, folder, machine) if has_setup or recipe.project is not None else None

@@ -38,7 +38,7 @@ def prepared(
         PreparationFailed: the isolation of this machine are not complete, or the command did not end with 0.
     """
     isolation = isolation or strongest(search_path)
-    if (why := refusal(isolation)) is not None:
+    if (why := refusal(isolation, needs_walls=True)) is not None:
         raise PreparationFailed(f"`environment_cmd` was not run: {why}")
     with workroom() as room:
         room.put_all_of(repository)

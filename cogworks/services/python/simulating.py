@@ -89,7 +89,7 @@ def refused_run(
     ]
     if problems:
         return refused(request.request_id, ErrorCode.INVALID_REQUEST, "; ".join(problems))
-    if request.caller.needs_walls and (reason := refusal(isolation)) is not None:
+    if (reason := refusal(isolation, needs_walls=request.caller.needs_walls)) is not None:
         return refused(request.request_id, ErrorCode.TOOL_NOT_FOUND, reason)
     return None
 

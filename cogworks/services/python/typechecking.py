@@ -45,7 +45,7 @@ def _reason_to_skip(checker: TypeChecker, machine: Machine, caller: Caller) -> s
         return f"{checker.name} is configured, and this service runs only mypy"
     if installed_version("mypy") is None:
         return "mypy is configured and not installed beside cogworks"
-    return refusal(machine.isolation) if caller.needs_walls else None
+    return refusal(machine.isolation, needs_walls=caller.needs_walls)
 
 
 def _mypy(root: Path, asked: Sequence[str], checker: TypeChecker, machine: Machine) -> Checked:

@@ -28,6 +28,8 @@ class Isolation(NamedTuple):
     """Whether a command can be shown files that it changes for itself alone, without a copy of them."""
     is_linux: bool = True
     """Whether the launcher can use what only Linux has, also where there is no isolation."""
+    is_root: bool = False
+    """Whether commands run as the administrator of this machine."""
 
     @property
     def is_complete(self) -> bool:
@@ -87,31 +89,38 @@ _WITHOUT_LINUX = (
 _ALWAYS = ("own copy of the files", "scrubbed environment")
 _LANDLOCK_TRUNCATES = 3
 _LANDLOCK_SIGNALS = 6
+_NOT_TRUSTED = "this item is safety-critical or comes from somebody who is not trusted, so its code runs only in complete isolation"
+_NOT_AS_ROOT = (
+    "cogworks runs as root, and whatever a repository's code did would be done as root (change devices, end every process, "
+    "write every file that is left open). Run it as another user. As root such code runs only in complete isolation"
+)
 NO_ISOLATION = Isolation("none")
 """Limits and nothing else."""
 
 
-def elsewhere(system: str) -> Isolation:
+def elsewhere(system: str, *, is_root: bool) -> Isolation:
     """What there is where the system is not Linux."""
     why = f"{system} has no namespaces, no Landlock and no seccomp"
     remedy = (
         "Run cogworks on Linux, or in a Linux container or virtual machine, for items that need isolation."
     )
-    return Isolation("none", lacking=(Lacking("isolation", why, remedy),), is_linux=False)
+    return Isolation("none", lacking=(Lacking("isolation", why, remedy),), is_linux=False, is_root=is_root)
 
 
-def refusal(isolation: Isolation) -> str | None:
-    """Why code that needs complete isolation is not run here, None when it may be."""
-    if isolation.is_complete:
+def refusal(isolation: Isolation, *, needs_walls: bool) -> str | None:
+    """Why code of a repository is not run here, None when it may be.
+
+    Args:
+        needs_walls: whether it may run in complete isolation alone.
+    """
+    if isolation.is_complete or not (needs_walls or isolation.is_root):
         return None
     reasons = (
         "; ".join(f"no {each.wall}: {each.why}" for each in isolation.lacking) or "they were not asked for"
     )
     remedies = " Or: ".join(dict.fromkeys(each.remedy for each in isolation.lacking if each.remedy))
-    return (
-        "this item is safety-critical or comes from somebody who is not trusted, so its code runs only in complete "
-        f"isolation, and this machine has none ({reasons}). {remedies} `cogworks doctor` shows what is there."
-    )
+    why = _NOT_AS_ROOT if isolation.is_root else _NOT_TRUSTED
+    return f"{why}, and this machine has none ({reasons}). {remedies} `cogworks doctor` shows what is there."
 
 
 def namespaces_remedy(settings: dict[str, str]) -> str:

@@ -1,5 +1,6 @@
 """Which isolation this machine can build: each is tried with a command that tries to get out."""
 
+import os
 import platform
 import shutil
 import socket
@@ -50,7 +51,7 @@ def strongest(search_path: str) -> Isolation:
         search_path: PATH, where bubblewrap may be found.
     """
     if sys.platform != "linux":
-        return elsewhere(platform.system() or sys.platform)
+        return elsewhere(platform.system() or sys.platform, is_root=os.geteuid() == 0)
     lacking: list[Lacking] = []
     abi, is_filtered = landlock.abi(), syscalls.is_known(platform.machine())
     if not abi:
@@ -65,7 +66,8 @@ def strongest(search_path: str) -> Isolation:
         if problem is None:
             return candidate._replace(lacking=(*_namespaces(candidate, why), *lacking))
         why.append(f"{candidate.engine}: {problem}")
-    return Isolation("none", lacking=(*_namespaces(Isolation("none"), why), *lacking))
+    left = (*_namespaces(Isolation("none"), why), *lacking)
+    return Isolation("none", lacking=left, is_root=os.geteuid() == 0)
 
 
 def escape(isolation: Isolation) -> str | None:
@@ -131,7 +133,7 @@ def _candidates(search_path: str, abi: int, *, is_filtered: bool) -> Iterator[Is
         yield plain._replace(lays_over=True)
         yield plain
     if abi and is_filtered:
-        yield Isolation("none", "", abi, True)
+        yield Isolation("none", "", abi, True, is_root=os.geteuid() == 0)
 
 
 def _namespaces(found: Isolation, why: list[str]) -> tuple[Lacking, ...]:

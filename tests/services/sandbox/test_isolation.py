@@ -64,8 +64,10 @@ def test_what_is_not_kept_out_is_said(isolation: Isolation, unprotected: tuple[s
 
 
 def test_code_that_needs_walls_is_run_behind_complete_ones_only() -> None:
-    assert refusal(COMPLETE) is None
-    reason = refusal(Isolation("none", landlock_abi=7, is_filtered=True, lacking=(LACKING,)))
+    assert refusal(COMPLETE, needs_walls=True) is None
+    assert refusal(NO_ISOLATION, needs_walls=False) is None
+    lacking = Isolation("none", landlock_abi=7, is_filtered=True, lacking=(LACKING,))
+    reason = refusal(lacking, needs_walls=True)
     assert reason is not None
     assert "no namespaces: mount: Operation not permitted" in reason
     assert "Install bubblewrap." in reason
