@@ -9,6 +9,7 @@ from starlette.routing import Route as WebRoute
 from cogworks.hub.actions.access import ANONYMOUS
 from cogworks.hub.git_http import TAILS, GitEndpoint
 from cogworks.hub.graphql_http import GraphqlEndpoint
+from cogworks.hub.job_logs import log_routes
 from cogworks.hub.pages import page_routes
 from cogworks.hub.rest.described import refusal_of, rivals
 from cogworks.hub.rest.dispatch import (
@@ -32,6 +33,7 @@ def hub_app(world: World) -> Starlette:
     routes: list[BaseRoute] = [
         WebRoute(path, graphql.answer, methods=["POST"]) for path in ("/graphql", "/api/graphql")
     ]
+    routes += log_routes(world)
     routes += [WebRoute(f"/{{owner}}/{{name}}/{tail}", GitEndpoint(world, tail)) for tail in TAILS]
     for path, handlers in _operations():
         if "/dependencies/" in path and not world.has_graphql_extensions:

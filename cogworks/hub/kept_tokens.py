@@ -5,6 +5,8 @@ from pathlib import Path
 
 ADMIN = "admin.token"
 PAGES = "pages.token"
+LOGS = "logs.token"
+"""Signs the addresses of logs."""
 
 
 def kept_token(directory: Path, name: str) -> str:

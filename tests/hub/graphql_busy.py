@@ -141,6 +141,12 @@ def _open_pull(hub: Hub, people: dict[str, str], issue: dict[str, Any]) -> int:
         fields={
             "external_id": "42", "conclusion": "success", "details_url": "http://127.0.0.1/x", "title": "All well",
             "summary": "12 passed", "text": "in 3 s",
+            "annotations": [
+                {
+                    "path": "README.md", "start_line": 1, "end_line": 2, "start_column": 3, "end_column": 4,
+                    "level": "warning", "message": "Too long", "title": "Length", "raw_details": "80",
+                }
+            ],
         },
     )  # fmt: skip
     create_status(

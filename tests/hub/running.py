@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from cogworks.hub.actions.checks import keep_job_log
+from cogworks.hub.check_records import CheckRun
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
 from tests.forking import Cogworks
@@ -113,3 +115,14 @@ def seeded(directory: Path) -> Path:
     add_collaborator(world, repository, bot, "write")
     world.close()
     return directory
+
+
+def keep_log(directory: Path, run_id: int, text: str) -> None:
+    """What the job behind a check run wrote, as a runner of GitHub Actions would tell it."""
+    world = World(directory)
+    try:
+        run = world.store.get(CheckRun, run_id)
+        assert run is not None
+        keep_job_log(world, run, text)
+    finally:
+        world.close()

@@ -36,6 +36,8 @@ SHARED = {
     "IssueEdge": {"cursor", "node"},
     "CheckRunStateCount": {"count", "state"},
     "StatusContextStateCount": {"count", "state"},
+    "CheckAnnotationSpan": {"start", "end"},
+    "CheckAnnotationPosition": {"line", "column"},
 }
 """What is answered without an entry of its own in the catalogue."""
 OFFERED: dict[str, set[str]] = {name: set(fields) for name, fields in SHARED.items()}
@@ -93,6 +95,9 @@ def ways(numbers: Numbers) -> dict[str, tuple[str, ...]]:
     head = f"{pulls[0]} {{ headRef {{ target"
     commit = f'{REPOSITORY} {{ object(expression: "main")'
     rollup = f"{head} {{ ... on Commit {{ statusCheckRollup"
+    annotations = (
+        f"{rollup} {{ contexts(first: 5) {{ nodes {{ ... on CheckRun {{ annotations(first: 5) {{ nodes"
+    )
     review = f"{pulls[0]} {{ reviews(first: 10) {{ nodes"
     thread = f"{pulls[0]} {{ reviewThreads(first: 10) {{ nodes"
     actors = f"{issue} {{ comments(first: 5) {{ nodes {{ author"
@@ -143,6 +148,10 @@ def ways(numbers: Numbers) -> dict[str, tuple[str, ...]]:
         "CheckSuite": (f"{head} {{ ... on Commit {{ checkSuites(first: 5) {{ nodes",),
         "App": (f"{head} {{ ... on Commit {{ checkSuites(first: 5) {{ nodes {{ app",),
         "CheckRun": (f"{rollup} {{ contexts(first: 5) {{ nodes",),
+        "CheckAnnotation": (annotations,),
+        "CheckAnnotationConnection": (f"{rollup} {{ contexts(first: 5) {{ nodes {{ ... on CheckRun {{ annotations(first: 5)",),
+        "CheckAnnotationSpan": (f"{annotations} {{ location",),
+        "CheckAnnotationPosition": (f"{annotations} {{ location {{ start", f"{annotations} {{ location {{ end"),
         "StatusContext": (f"{rollup} {{ contexts(first: 5) {{ nodes",),
         "Status": (f"{head} {{ ... on Commit {{ status",),
         **{

@@ -11,7 +11,7 @@ import pytest
 from cogworks.hub.rest.routes import ROUTES
 from tests.hub.apps import app_id, app_signature, with_app
 from tests.hub.openapi import OfficialDescription
-from tests.hub.running import BOT_TOKEN, OWNER_TOKEN, READER_TOKEN, running_hub, seeded
+from tests.hub.running import BOT_TOKEN, OWNER_TOKEN, READER_TOKEN, keep_log, running_hub, seeded
 
 DESCRIPTION = OfficialDescription()
 R = "/repos/{owner}/{repo}"
@@ -56,7 +56,7 @@ class Conversation:
         answer = self.client.request(method, url, json=json, headers={"Authorization": f"token {token}"})
         body = answer.json() if answer.content else None
         self.answers.append(Answered(route=(method, template), status=answer.status_code, body=body))
-        assert answer.status_code < 300, (method, url, answer.text)
+        assert answer.status_code < 303, (method, url, answer.text)
         return body
 
 
@@ -191,7 +191,7 @@ def git_data(talk: Conversation) -> str:
     return tip
 
 
-def checks(talk: Conversation, oid: str) -> None:
+def checks(talk: Conversation, oid: str, directory: Path) -> None:
     status = {"state": "success", "context": "ci", "description": "ok", "target_url": "http://127.0.0.1/ci"}
     talk.ask("POST", R + "/statuses/{sha}", status, sha=oid)
     run = {"head_sha": oid, "name": "tests", "status": "in_progress", "external_id": "x1"}
@@ -199,6 +199,20 @@ def checks(talk: Conversation, oid: str) -> None:
     done = {"conclusion": "success", "output": {"title": "Passed", "summary": "All"}}
     talk.ask("PATCH", R + "/check-runs/{check_run_id}", done, token=BOT_TOKEN, check_run_id=made["id"])
     talk.ask("GET", R + "/check-runs/{check_run_id}", check_run_id=made["id"])
+    place = {"path": "src/adder.py", "start_line": 2, "end_line": 2, "start_column": 5, "end_column": 9}
+    remark = {**place, "annotation_level": "failure", "message": "no", "title": "Wrong", "raw_details": "…"}
+    short = {
+        "path": "README.md",
+        "start_line": 1,
+        "end_line": 1,
+        "annotation_level": "notice",
+        "message": "yes",
+    }
+    told = {"output": {"title": "Failed", "summary": "2", "annotations": [remark, short]}}
+    talk.ask("PATCH", R + "/check-runs/{check_run_id}", told, token=BOT_TOKEN, check_run_id=made["id"])
+    talk.ask("GET", R + "/check-runs/{check_run_id}/annotations", check_run_id=made["id"])
+    keep_log(directory, made["id"], "one\n")
+    talk.ask("GET", R + "/actions/jobs/{job_id}/logs", job_id=made["id"])
     for tail in ("status", "statuses", "check-runs", "check-suites"):
         talk.ask("GET", R + "/commits/{ref}/" + tail, ref=oid)
 
@@ -260,7 +274,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Answered]
         issues(talk)
         comments(talk)
         tip = git_data(talk)
-        checks(talk, tip)
+        checks(talk, tip, directory)
         pulls(talk, tip)
         apps(talk, app_id(directory))
         missing = client.get(

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from cogworks.hub.actions.access import Actor, require
-from cogworks.hub.check_records import CheckRun, Status
+from cogworks.hub.check_records import CheckRun, JobLog, Status
 from cogworks.hub.node_ids import Role
 from cogworks.hub.records import Repository
 from cogworks.hub.refusals import Forbidden, NotFound, Unprocessable, invalid
@@ -24,6 +24,8 @@ CONCLUSIONS = frozenset(
     }
 )
 _PASSED = frozenset({"success", "neutral", "skipped"})
+MAX_ANNOTATIONS = 50
+"""With one request."""
 StatusState = Literal["error", "failure", "pending", "success"]
 RollupState = Literal["SUCCESS", "FAILURE", "ERROR", "PENDING"]
 
@@ -98,11 +100,30 @@ def update_check_run(
         return world.store.put(_changed(run, fields, world.clock.now()))
 
 
+def keep_job_log(world: World, run: CheckRun, text: str) -> JobLog:
+    """Keep what the job behind a check run wrote; no client of GitHub can do that."""
+    with world.changing():
+        return world.store.put(JobLog(id=run.id, text=text))
+
+
+def job_log(world: World, repository: Repository, job_id: int) -> JobLog:
+    """What a job wrote. Raises `NotFound`, as for a check run that no job is behind."""
+    run = find_check_run(world, repository, job_id)
+    found = world.store.get(JobLog, run.id)
+    if found is None:
+        raise NotFound
+    return found
+
+
 def _changed(run: CheckRun, fields: dict[str, Any], now: datetime) -> CheckRun:
+    if len(fields.get("annotations", ())) > MAX_ANNOTATIONS:
+        raise Unprocessable(f"Only {MAX_ANNOTATIONS} annotations are taken with one request.")
     conclusion = fields.get("conclusion", run.conclusion)
     if conclusion is not None and conclusion not in CONCLUSIONS:
         raise invalid("CheckRun", "conclusion")
     changes = dict(fields)
+    # GitHub adds to what there is, fifty with each request.
+    changes["annotations"] = (*run.annotations, *fields.get("annotations", ()))
     if conclusion is not None:  # a conclusion completes the run, whatever status was sent
         changes["status"] = "completed"
         changes.setdefault("completed_at", run.completed_at or now)

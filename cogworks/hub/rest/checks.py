@@ -8,16 +8,19 @@ from cogworks.hub.actions.checks import (
     create_check_run,
     create_status,
     find_check_run,
+    job_log,
     statuses,
     update_check_run,
 )
-from cogworks.hub.check_records import CheckRun
+from cogworks.hub.check_records import Annotation, CheckRun
+from cogworks.hub.job_logs import signed_address
 from cogworks.hub.refusals import Unprocessable
 from cogworks.hub.rest.exchange import Answer, Call, Fields, Route, created
 from cogworks.hub.rest.gitdata import resolved
-from cogworks.hub.rest.shapes.checks import check_run, check_suite, combined_status, status
+from cogworks.hub.rest.shapes.checks import annotation, check_run, check_suite, combined_status, status
 
 _STATES = ("error", "failure", "pending", "success")
+_LEVELS = ("notice", "warning", "failure")
 _STATUSES = ("queued", "in_progress", "completed", "waiting", "requested", "pending")
 
 
@@ -97,6 +100,17 @@ def patch_check_run(call: Call) -> Answer:
     return Answer(check_run(call.world, changed))
 
 
+def list_annotations(call: Call) -> Answer:
+    run = find_check_run(call.world, call.repository(), call.path_number("check_run_id"))
+    return call.page(run.annotations, lambda each: annotation(call.world, run, each))
+
+
+def get_job_log(call: Call) -> Answer:
+    """Where the log is, for a minute, for whoever has the address."""
+    log = job_log(call.world, call.repository(), call.path_number("job_id"))
+    return Answer(status=302, headers={"location": signed_address(call.world, log)})
+
+
 def _run_fields(fields: Fields) -> dict[str, Any]:
     """What was sent, under the names of the record."""
     found: dict[str, Any] = {
@@ -112,7 +126,28 @@ def _run_fields(fields: Fields) -> dict[str, Any]:
     output = fields.get("output")
     if isinstance(output, dict):
         found |= {name: Fields(output).text(name) for name in ("title", "summary", "text") if name in output}
+        found["annotations"] = tuple(_annotation(each) for each in Fields(output).objects("annotations"))
     return found
+
+
+def _annotation(fields: Fields) -> Annotation:
+    start = fields.number("start_line")
+    if start is None:
+        raise Unprocessable('Invalid request.\n\n"start_line" wasn\'t supplied.')
+    fields.required("annotation_level")
+    return Annotation.model_validate(
+        {
+            "path": fields.required("path"),
+            "start_line": start,
+            "end_line": fields.number("end_line") or start,
+            "start_column": fields.number("start_column"),
+            "end_column": fields.number("end_column"),
+            "level": fields.choice("annotation_level", _LEVELS),
+            "message": fields.required("message"),
+            "title": fields.text("title"),
+            "raw_details": fields.text("raw_details"),
+        }
+    )
 
 
 def _moment(text: str) -> datetime:
@@ -132,4 +167,6 @@ ROUTES = (
     Route("POST", f"{_ROOT}/check-runs", post_check_run),
     Route("GET", f"{_ROOT}/check-runs/{{check_run_id}}", get_check_run),
     Route("PATCH", f"{_ROOT}/check-runs/{{check_run_id}}", patch_check_run),
+    Route("GET", f"{_ROOT}/check-runs/{{check_run_id}}/annotations", list_annotations),
+    Route("GET", f"{_ROOT}/actions/jobs/{{job_id}}/logs", get_job_log),
 )

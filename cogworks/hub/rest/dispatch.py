@@ -27,6 +27,7 @@ _READ_WITH: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("status", "statuses"), ("statuses",)),
     **dict.fromkeys(("issues", "labels", "milestones"), ("issues", "pull_requests")),
     "pulls": ("pull_requests",),
+    "jobs": ("actions",),
 }
 """The word in a path that says what is read -> the app permissions any one of which lets a token do so."""
 _UNCOUNTED = frozenset({"/rate_limit"})
@@ -44,6 +45,8 @@ def read_with(path: str) -> tuple[str, ...]:
     """The app permissions that let a token read what an OpenAPI path leads to; none are asked for other things."""
     words = path.partition("/repos/{owner}/{repo}/")[2].split("/")
     # The checks of a commit are read with the permission for checks, not with that for the commit.
+    if words[0] == "actions":
+        words = words[1:]
     subject = words[-1] if words[0] == "commits" and words[-1] in _READ_WITH else words[0]
     return _READ_WITH.get(subject, ())
 

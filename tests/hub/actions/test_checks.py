@@ -10,6 +10,7 @@ from cogworks.hub.actions.checks import (
     statuses,
     update_check_run,
 )
+from cogworks.hub.check_records import Annotation
 from cogworks.hub.refusals import Forbidden, Unprocessable
 from tests.hub.bench import Bench
 
@@ -60,3 +61,20 @@ def test_a_commit_must_exist_and_an_app_must_ask(bench: Bench) -> None:
         create_check_run(world, bench.bot, repository, oid="0" * 40, name="x", fields={})
     with pytest.raises(Forbidden, match="GitHub App"):
         create_check_run(world, bench.writer, repository, oid=bench.tip(), name="x", fields={})
+
+
+def test_annotations_are_added_to_those_that_are_there(bench: Bench) -> None:
+    world, repository = bench.world, bench.repository
+    told = [
+        Annotation(path="a.py", start_line=line, end_line=line, level="failure", message="no")
+        for line in range(51)
+    ]
+    run = create_check_run(
+        world, bench.bot, repository, oid=bench.tip(), name="x", fields={"annotations": told[:1]}
+    )
+
+    changed = update_check_run(world, bench.bot, repository, run, {"annotations": tuple(told[1:3])})
+
+    assert changed.annotations == tuple(told[:3])
+    with pytest.raises(Unprocessable, match="50"):
+        update_check_run(world, bench.bot, repository, run, {"annotations": tuple(told)})

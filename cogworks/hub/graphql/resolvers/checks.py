@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cogworks.hub.actions.checks import check_runs, rollup_state, statuses
-from cogworks.hub.check_records import CheckRun, Status
+from cogworks.hub.check_records import Annotation, CheckRun, Status
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.gitvalues import GitCommit
 from cogworks.hub.graphql.request import Request
@@ -196,3 +196,47 @@ def is_required(
     """The hub has no branch rules, so nothing is required."""
     del pull_request_id, pull_request_number
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnnotation:
+    """An annotation with the run that made it."""
+
+    type_name = "CheckAnnotation"
+    run: CheckRun
+    place: int
+    told: Annotation
+
+
+@TABLE.field("CheckRun", "annotations")
+def annotations(run: CheckRun, _request: Request, **paging: Any) -> Connection[RunAnnotation]:
+    found = [RunAnnotation(run, place, told) for place, told in enumerate(run.annotations)]
+    return connect(found, paging, key=lambda each: each.place)
+
+
+def _blob_url(each: RunAnnotation, request: Request) -> str:
+    path = repository_path(request.repository(each.run.repository_id))
+    return request.url(f"{path}/blob/{each.run.oid}/{each.told.path}")
+
+
+def _span(told: Annotation) -> dict[str, object]:
+    return {
+        "start": {"line": told.start_line, "column": told.start_column},
+        "end": {"line": told.end_line, "column": told.end_column},
+    }
+
+
+TABLE.plain(
+    "CheckAnnotation",
+    RunAnnotation,
+    {
+        "annotationLevel": lambda each, _: each.told.level.upper(),
+        "blobUrl": _blob_url,
+        "databaseId": lambda each, _: each.run.id,
+        "location": lambda each, _: _span(each.told),
+        "message": lambda each, _: each.told.message,
+        "path": lambda each, _: each.told.path,
+        "rawDetails": lambda each, _: each.told.raw_details,
+        "title": lambda each, _: each.told.title,
+    },
+)

@@ -2,7 +2,7 @@
 
 from cogworks.hub.actions.access import repository_by_id
 from cogworks.hub.actions.checks import check_runs, rollup_state, statuses
-from cogworks.hub.check_records import CheckRun, Status
+from cogworks.hub.check_records import Annotation, CheckRun, Status
 from cogworks.hub.clock import iso
 from cogworks.hub.gitobjects import Commit
 from cogworks.hub.node_ids import node_id
@@ -86,12 +86,28 @@ def check_run(world: World, record: CheckRun) -> Json:
             "title": record.title,
             "summary": record.summary,
             "text": record.text,
-            "annotations_count": 0,
+            "annotations_count": len(record.annotations),
             "annotations_url": f"{url}/annotations",
         },
         "check_suite": {"id": suite_id(world, record)},
         "app": integration(world, world.user(record.creator_id)),
         "pull_requests": _pulls_at(world, record),
+    }
+
+
+def annotation(world: World, record: CheckRun, each: Annotation) -> Json:
+    repository = repository_by_id(world, record.repository_id)
+    return {
+        "path": each.path,
+        "blob_href": f"{repository_url(world, repository)}/git/blobs/{record.oid}:{each.path}",
+        "start_line": each.start_line,
+        "end_line": each.end_line,
+        "start_column": each.start_column,
+        "end_column": each.end_column,
+        "annotation_level": each.level,
+        "title": each.title,
+        "message": each.message,
+        "raw_details": each.raw_details,
     }
 
 
