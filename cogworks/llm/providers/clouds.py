@@ -3,10 +3,10 @@
 Signing is the cloud's own library; it is imported when the provider is opened, and is there only with its extra.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import httpx
 
@@ -15,6 +15,7 @@ from cogworks.errors import NodeFailed, UsageError
 from cogworks.llm.provider import ModelReply, ModelRequest
 from cogworks.llm.providers import anthropic
 from cogworks.llm.providers.http_door import HttpDoor, Waits, address
+from cogworks.llm.providers.over_http import BehindADoor
 from cogworks.llm.providers.refusals import Complaint, Mask, Refused, refused
 
 _FORM = "output_config"
@@ -28,8 +29,8 @@ def missing_extra(provider: str, library: str) -> UsageError:
     )
 
 
-class CloudProvider(ABC):
-    """Asks one model at a cloud; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
+class CloudProvider(BehindADoor):
+    """Asks one model at a cloud."""
 
     credentials: ClassVar[str]
     """What to check where the cloud refuses who we are, as the end of a sentence."""
@@ -53,19 +54,6 @@ class CloudProvider(ABC):
         self._has_schema = True
         url = address(base_url, "", example=example)
         self._door = HttpDoor(url, key="", headers={}, waits=waits, transport=transport)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(url={self._door.shown!r})"
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._door.close()
 
     @abstractmethod
     def tail(self, model: str) -> str:

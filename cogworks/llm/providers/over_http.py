@@ -1,4 +1,4 @@
-"""What all providers over HTTP are: a door that opens with a checked key, and closes with them."""
+"""What all providers over HTTP are: a door that closes with them. Those of vendors open theirs with a checked key."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -10,8 +10,30 @@ from cogworks.llm.provider import ModelReply, ModelRequest
 from cogworks.llm.providers.http_door import STALL_S, HttpDoor, Waits, checked_key
 
 
-class HttpProvider(ABC):
+class BehindADoor(ABC):
     """Asks one server; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
+
+    _door: HttpDoor
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(url={self._door.shown!r})"
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._door.close()
+
+    @abstractmethod
+    def complete(self, request: ModelRequest) -> ModelReply: ...
+
+
+class HttpProvider(BehindADoor):
+    """Asks the server of a vendor, or one that speaks as it does, with a key."""
 
     default_url: ClassVar[str]
     needs_key: ClassVar[bool] = True
@@ -46,19 +68,6 @@ class HttpProvider(ABC):
             transport=transport,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(url={self._door.shown!r})"
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._door.close()
-
     @staticmethod
     @abstractmethod
     def endpoint(base_url: str) -> httpx.URL:
@@ -68,6 +77,3 @@ class HttpProvider(ABC):
     @abstractmethod
     def headers(api_key: str) -> dict[str, str]:
         """Of every request."""
-
-    @abstractmethod
-    def complete(self, request: ModelRequest) -> ModelReply: ...
