@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cogworks.packs.choosing import FrozenPacks, Required, required
 from cogworks.packs.declared import AnnotationArtefact, FileArtefact, SectionArtefact
-from cogworks.packs.patterns import fits
+from cogworks.packs.patterns import fits, regex
 from cogworks.vocabulary import Value
 
-_HEADING = re.compile(r" {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_HEADING = re.compile(r" {0,3}#{1,6}\s(?P<rest>.*)")
+"""No more than that: what else blanks and marks mean would be tried in every way that a line of nothing else allows."""
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 MAX_LINE_CHARS = 2_000
 """Of a line that is compared with a pattern."""
@@ -69,9 +70,9 @@ def _missing(each: Required, changed: Sequence[Changed], others: Mapping[str, st
                 yield _absent(each, artefact.path_pattern, "no file of the change fits")
         case SectionArtefact():
             there = {**others, **texts} if artefact.where == "repository" else texts
-            pattern = re.compile(artefact.heading_pattern)
+            pattern = regex(artefact.heading_pattern)
             files = [text for path, text in there.items() if fits(path, artefact.file_pattern)]
-            if not any(pattern.search(title) for text in files for title in headings(text)):
+            if not any(pattern.is_in(title) for text in files for title in headings(text)):
                 yield _absent(
                     each,
                     artefact.file_pattern,
@@ -94,13 +95,13 @@ def _absent(each: Required, patterns: Sequence[str], what: str) -> Missing:
 
 
 def _unannotated(pack: str, artefact: AnnotationArtefact, file: Changed) -> Iterator[Missing]:
-    code, words = re.compile(artefact.code_pattern), re.compile(artefact.annotation_pattern)
+    code, words = regex(artefact.code_pattern), regex(artefact.annotation_pattern)
     lines = list(_lines(file.text))
     for number, line in enumerate(lines, 1):
-        if number not in file.added or not code.search(line):
+        if number not in file.added or not code.is_in(line):
             continue
         near = lines[max(0, number - 1 - artefact.within_lines) : number + artefact.within_lines]
-        if not any(words.search(each) for each in near):
+        if not any(words.is_in(each) for each in near):
             yield Missing(
                 pack=pack,
                 artefact=artefact.name,
@@ -119,7 +120,7 @@ def headings(markdown: str) -> Iterator[str]:
             is_fenced = not is_fenced
         elif not is_fenced:
             if found := _HEADING.match(line):
-                yield found["title"]
+                yield found["rest"].rstrip().rstrip("#").strip()
             elif before.strip() and line.strip() and not line.strip().strip("=-"):
                 yield before.strip()
         before = line

@@ -1,31 +1,56 @@
-"""The patterns that packs declare: which are refused because a text may keep them busy for ever, and which paths fit."""
+"""The patterns that packs declare: what is one, what fits it, and which paths fit.
+
+Whoever writes the text of a change is not who wrote the pattern, so no text may keep a pattern busy: the engine takes time in
+proportion to the text, whatever the pattern.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from re import _parser  # type: ignore[attr-defined]  # typeshed leaves out what parses patterns
-from typing import Any
 
-_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-_ENDLESS = (
-    "repeats a group in which something else is repeated, optional or one of several (`|`), which can take for ever; "
-    "write it with one repeat and without such a group"
+import re2
+
+_QUIET = re2.Options()
+_QUIET.log_errors = False
+_BEYOND = (
+    "; it is RE2 that reads patterns (https://github.com/google/re2/wiki/Syntax), which knows no look-around, no back-references and no "
+    "more than 1000 repeats, so that no text can keep it busy for ever"
 )
+
+
+class Regex:
+    """A regular expression, ready to be searched for."""
+
+    def __init__(self, pattern: str) -> None:
+        """Raises: ValueError: it is no regular expression, or needs more than an engine without backtracking can do."""
+        try:
+            self._found = re2.compile(pattern.encode(), _QUIET)
+        except re2.error as error:
+            message = f"is no regular expression: {_reason(error)}{_BEYOND}"
+            raise ValueError(message) from None
+
+    def is_in(self, text: str) -> bool:
+        """Whether a part of a text fits. Never raises."""
+        return self._found.search(_encoded(text)) is not None
+
+    def is_whole(self, text: str) -> bool:
+        """Whether all of a text fits. Never raises."""
+        return self._found.fullmatch(_encoded(text)) is not None
+
+
+@cache
+def regex(pattern: str) -> Regex:
+    """A pattern that was checked before; see `Regex`."""
+    return Regex(pattern)
 
 
 def checked_regex(pattern: str) -> str:
     """The pattern.
 
     Raises:
-        ValueError: it is no regular expression, or one that can take for ever on a text that nearly fits.
+        ValueError: it is none, see `Regex`.
     """
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        message = f"is no regular expression: {error}"
-        raise ValueError(message) from None
-    if _is_endless(_parser.parse(pattern), is_repeated=False):
-        raise ValueError(_ENDLESS)
+    Regex(pattern)
     return pattern
 
 
@@ -46,42 +71,25 @@ def checked_glob(pattern: str) -> str:
 
 def fits(path: str, patterns: Sequence[str]) -> bool:
     """Whether a path fits one of some patterns."""
-    return any(_glob(pattern).fullmatch(path) for pattern in patterns)
+    return any(_glob(pattern).is_whole(path) for pattern in patterns)
 
 
-def _is_endless(items: Any, *, is_repeated: bool) -> bool:
-    """Whether a part that is repeated could divide the same text in many ways, which is tried way by way.
-
-    The tree is that of the very parser which `re` compiles with: no second reading of the pattern can differ from it.
-    """
-    for kind, given in items:
-        name = str(kind)
-        if is_repeated and name in (*_REPEATS, "BRANCH", "GROUPREF_EXISTS") and not _is_fixed(name, given):
-            return True
-        repeats = is_repeated or (name in _REPEATS and given[1] > 1)
-        if any(_is_endless(part, is_repeated=repeats) for part in _parts(given)):
-            return True
-    return False
+def _reason(error: Exception) -> str:
+    """What the engine says, which it says in bytes."""
+    said = error.args[0] if error.args else error
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
 
 
-def _is_fixed(name: str, given: Any) -> bool:
-    return name in _REPEATS and given[0] == given[1]
-
-
-def _parts(given: Any) -> Iterator[Any]:
-    """The patterns inside one item, however deep its arguments hold them."""
-    if isinstance(given, _parser.SubPattern):
-        yield given
-    elif isinstance(given, (list, tuple)):
-        for each in given:
-            yield from _parts(each)
+def _encoded(text: str) -> bytes:
+    # A path or a line that is no UTF-8 carries surrogates, which have no bytes of their own.
+    return text.encode("utf-8", "replace")
 
 
 @cache
-def _glob(pattern: str) -> re.Pattern[str]:
+def _glob(pattern: str) -> Regex:
     """`*` and `?` stay in their folder, `**/` is any number of folders."""
     anywhere = "" if "/" in pattern.rstrip("/") else "**/"
     below = "**" if pattern.endswith("/") else ""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", f"{anywhere}{pattern.removeprefix('/')}{below}")
     made = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(made.get(part, re.escape(part)) for part in parts))
+    return Regex("(?s)" + "".join(made.get(part, re2.escape(part)) for part in parts))

@@ -128,6 +128,51 @@ def test_every_place_without_the_words_is_named() -> None:
     assert [each.line for each in missing(frozen(pack("p", UNSAFE)), [new("a.rs", text)], {})] == [1, 44]
 
 
+NEARLY = "a" * 1_999
+"""Every one of the patterns fits it nearly, in more ways than anybody can try."""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+b",
+        "((a+)b?)+$c",
+        "(a|a)*$b",
+        "(a|ab)*?$b",
+        "(a?){500}a{500}b",
+        "a*a*a*a*a*a*a*a*b",
+        r"(\w+\s?)*(\w+\s?)*(\w+\s?)*;",
+        ".*.*.*.*.*.*=",
+    ],
+)
+def test_no_line_keeps_a_pattern_busy(pattern: str) -> None:
+    busy = {**UNSAFE, "code_pattern": pattern, "annotation_pattern": pattern}
+    heading = {**SECTION, "heading_pattern": pattern}
+
+    lines = touched("docs/a.md", f"# {NEARLY}\n{NEARLY}\n", 1, 2)
+
+    assert names(missing(frozen(pack("p", busy, heading)), [lines], {})) == ["Stack"]
+
+
+@pytest.mark.timeout(60)
+def test_no_path_and_no_heading_keeps_anybody_busy() -> None:
+    far = {**FILE, "path_pattern": "**/" + "*a" * 40 + "/" + "**/a/" * 20 + "b"}
+    blanks = new("docs/a.md", f"# a{' ' * 1_990}b\n" * 20)
+
+    assert names(missing(frozen(pack("p", far)), [new("a/" * 1_000 + "a")], {})) == ["Analysis"]
+    assert list(headings(blanks.text)) == [f"a{' ' * 1_990}b"] * 20
+
+
+def test_a_line_and_a_path_that_are_no_utf_8_are_searched_all_the_same() -> None:
+    odd = {**UNSAFE, "code_pattern": "größe", "annotation_pattern": "x"}
+
+    found = missing(frozen(pack("p", odd)), [new("\udcff.rs", "\udcff größe\x00\n")], {})
+
+    assert [(each.place, each.line) for each in found] == [("\udcff.rs", 1)]
+    assert fits("\udcff.rs", ["*.rs"])
+
+
 def test_code_that_was_there_before_is_nobodys_doing() -> None:
     text = "unsafe { a() }\nunsafe { b() }\n"
 
