@@ -91,6 +91,7 @@ class Git:
         self._on_network = on_network
         self._left_s = left_s
         self._access: tuple[str, Token] = ("", None)
+        self._settings = _SETTINGS
 
     def run(
         self,
@@ -111,6 +112,7 @@ class Git:
         MachineUnfit: there is no git.
         """
         settings, secrets = _granted(*self._access)
+        settings = {**self._settings, **settings}
         environment = _configured(self._environment | dict(extra or {}), settings)
         return self._run(arguments, cwd, environment=environment, stdin=stdin, ok=ok, secrets=secrets)
 
@@ -118,6 +120,24 @@ class Git:
         """The same, but each command may fetch from that URL what a clone without file contents left there."""
         git = copy.copy(self)
         git._access = (url, token)  # noqa: SLF001  # of the same class
+        return git
+
+    def looking(self, checkout: Path) -> "Git":
+        """The same, to look at a checkout that others configured: no program that it names is started, no remote asked.
+
+        What a filter would make of a file is not known then: files are taken as they lie there.
+
+        Raises:
+            GitFailed: it cannot be read.
+        """
+        asked = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
+        told = self.run("-c", "safe.directory=*", *asked, cwd=checkout, ok=(0, 1))
+        drivers = dict.fromkeys(key.rpartition(".")[0] for key in told.split("\0") if key)
+        git = copy.copy(self)
+        git._environment = {**self._environment, "GIT_ALLOW_PROTOCOL": "none"}  # noqa: SLF001  # of the same class
+        # An empty command is none, and then a filter may not be required.
+        off = {f"{driver}.{key}": "" for driver in drivers for key in ("clean", "smudge", "process")}
+        git._settings = {**self._settings, **off, **{f"{driver}.required": "false" for driver in drivers}}  # noqa: SLF001  # the same
         return git
 
     def reach(
@@ -135,7 +155,7 @@ class Git:
             configured: settings of git for this command: key -> value.
         """
         settings, secrets = _granted(url, token)
-        settings |= configured or {}
+        settings = {**self._settings, **settings, **(configured or {})}
         if self._on_network is not None:
             self._on_network(arguments[0])
         environment = _configured(self._environment, settings)
@@ -171,13 +191,13 @@ class Git:
 
 
 def _granted(url: str, token: Token) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Settings with which git may speak to a URL, and what of them nobody may read."""
+    """Further settings with which git may speak to a URL, and what of them nobody may read."""
     token = token() if callable(token) else token
     if not token or urlsplit(url).scheme not in ("http", "https"):
-        return dict(_SETTINGS), ()
+        return {}, ()
     pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     origin = urlsplit(url)._replace(path="/", query="", fragment="").geturl()
-    return {**_SETTINGS, f"http.{origin}.extraHeader": f"Authorization: Basic {pair}"}, (token, pair)
+    return {f"http.{origin}.extraHeader": f"Authorization: Basic {pair}"}, (token, pair)
 
 
 def _configured(environment: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:

@@ -16,8 +16,8 @@ from cogworks.codebase.git import Git
 from cogworks.removal import remove_tree
 from cogworks.vocabulary import CommitOid
 
-TRUSTING = ("-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-"""Also root, and whoever works on a shared disk, may look; and nothing that the checkout configures is started for it."""
+TRUSTING = ("-c", "safe.directory=*")
+"""Also root, and whoever works on a shared disk, may look."""
 _NOBODY = "cogworks <cogworks@example.invalid> 1700000000 +0000"
 _ALTERNATES = ".git/objects/info/alternates"
 
@@ -60,8 +60,10 @@ def lying_copy(checkout: Path, folder: Path, git: Git) -> LyingCopy:
         OSError: a file cannot be copied.
     """
 
+    looking = git.looking(checkout)
+
     def read(*arguments: str, ok: tuple[int, ...] = (0,)) -> str:
-        return git.run(*TRUSTING, *arguments, cwd=checkout, ok=ok)
+        return looking.run(*TRUSTING, *arguments, cwd=checkout, ok=ok)
 
     head = read("rev-parse", "-q", "--verify", "HEAD^{commit}", ok=(0, 1, 128)).strip()
     form = read("rev-parse", "--show-object-format").strip()

@@ -60,7 +60,7 @@ def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[
         base = git.run("rev-parse", "--verify", f"{wanted}^{{commit}}", cwd=top).strip()
     except GitFailed as error:
         raise UsageError(f"{top} has no commit {wanted!r}; fetch it, or correct `base_commit`.") from error
-    if git.run("status", "--porcelain", "-z", cwd=top):
+    if git.looking(top).run("status", "--porcelain", "-z", cwd=top):
         say(
             f"uncommitted work in {top} is left alone and is no part of this; the repair starts at {base[:12]}"
         )

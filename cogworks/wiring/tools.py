@@ -106,7 +106,9 @@ def open_controller(
         registry=workshop.registry,
         enforcer=workshop.enforcer,
         approvals=Approvals(
-            tree=lambda: _tree(workshop.directory), approved=frozenset(approved), rejected=frozenset(rejected)
+            tree=lambda: tree_of(workshop.directory),
+            approved=frozenset(approved),
+            rejected=frozenset(rejected),
         ),
         retries=Retries(seed=run_id),
         sleep=time.sleep,
@@ -138,9 +140,11 @@ def _runner(directory: Path) -> Callable[[Sequence[str], str, float], ScriptRun]
     return run
 
 
-def _tree(directory: Path) -> str:
+def tree_of(directory: Path) -> str:
+    """The name of the files of a checkout, for which an approval holds."""
     try:
-        return tree_name(Git(environment=child_environment(), home=directory), directory)
+        git = Git(environment=child_environment(), home=directory).looking(directory)
+        return tree_name(git, directory)
     except GitFailed as error:
         raise UsageError(
             f"{directory} is no git repository with a commit; an approval holds for a tree, so commit the files first.\n{error}"
