@@ -104,16 +104,23 @@ def _new_labels(snapshot: Snapshot, inputs: Inputs, config: Config) -> tuple[Lab
 
 def _judged(comment: Comment, said: Said, snapshot: Snapshot, config: Config) -> Asked | Refused:
     author = comment.author.login if comment.author else ""
-    place = {"by": author, "comment_id": comment.database_id, "subject_id": comment.node_id}
+    place = {
+        "by": author,
+        "comment_id": comment.database_id,
+        "subject_id": comment.node_id,
+        "written": comment.created_at,
+    }
+    reason = objection(comment.author, snapshot, config)
+    refused = {**place, "is_outsider": bool(reason)}
     match said:
         case Misspelt(problem=problem):
-            return Refused.model_validate({**place, "reason": problem, "is_misspelt": True})
+            return Refused.model_validate({**refused, "reason": problem, "is_misspelt": True})
         case Edited():
-            return Refused.model_validate({**place, "reason": _EDITED})
+            return Refused.model_validate({**refused, "reason": _EDITED})
+        case Command() if reason:
+            return Refused.model_validate({**refused, "reason": reason})
         case Command():
-            if reason := objection(comment.author, snapshot, config):
-                return Refused.model_validate({**place, "reason": reason})
-            return Asked.model_validate({**place, **said.model_dump(), "written": comment.created_at})
+            return Asked.model_validate({**place, **said.model_dump()})
 
 
 def objection(account: Account | None, snapshot: Snapshot, config: Config) -> str:

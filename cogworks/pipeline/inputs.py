@@ -1,7 +1,7 @@
 """What people ask for changes the run: each verb as a transition of the state, and the answer it gets."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from cogworks.leaving import called
@@ -74,6 +74,10 @@ class Refused(Value):
     subject_id: str
     reason: str
     is_misspelt: bool = False
+    is_outsider: bool = False
+    """Nobody knows that its author may ask for anything."""
+    written: datetime | None = None
+    """When, by GitHub's clock."""
 
 
 class Heard(Value):
@@ -110,7 +114,7 @@ def obey(
         return state
     for said in dealt_with:
         if isinstance(said, Refused):
-            state, reaction = _owing(state, said), _refusal_sign(said)
+            state, reaction = _answered_once(state, said), _refusal_sign(said)
         else:
             state, reaction = _obeyed(state, facts, said, pipeline, fresh)
         if said.subject_id:
@@ -267,6 +271,18 @@ def _cancelled(state: RunState, asked: Asked) -> RunState:
     )
 
 
+def _answered_once(state: RunState, refused: Refused) -> RunState:
+    """A person who may ask for nothing gets one answer a day, and signs beyond that: else they could have us post for ever."""
+    if not refused.is_outsider or refused.written is None:
+        return _owing(state, refused)
+    day, before = refused.written.date(), state.inputs.answered
+    if before.get(refused.by) == day:
+        return state
+    kept = {who: when for who, when in before.items() if when >= day - timedelta(days=1)}
+    inputs = state.inputs.model_copy(update={"answered": {**kept, refused.by: day}})
+    return _owing(state.model_copy(update={"inputs": inputs}), refused)
+
+
 def _owing(state: RunState, refused: Refused) -> RunState:
     opening = "I do not understand this" if refused.is_misspelt else "This was not obeyed"
     verbs = "\n".join(HOW_TO_WRITE.values())
@@ -276,6 +292,8 @@ def _owing(state: RunState, refused: Refused) -> RunState:
         else f"{opening}: {refused.reason}.\n\n"
     )
     body += f"What I understand, on the first line of a new comment:\n\n```text\n{verbs}\n```\n"
+    if refused.is_outsider:
+        body += "\nFurther such comments of the same day get a reaction and no answer.\n"
     key = visit_key(state, Instance(INPUTS_NODE, None), refused.comment_id)
     reply = Owed(topic=f"reply-{refused.comment_id}", body=body, visit_key=key)
     return state.model_copy(update={"owed": (*state.owed, reply)})

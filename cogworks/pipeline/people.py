@@ -1,7 +1,7 @@
 """What a run keeps of what people said: holds, approvals, ignored labels, and the answers they are owed."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -167,6 +167,8 @@ class Inputs(Value):
     """The reviews that asked for changes and were dealt with; None while no pull request is known, and in older ledgers."""
     receipts: tuple[Receipt, ...] = ()
     """For the commands dealt with last."""
+    answered: Mapping[str, date] = Field(default_factory=dict)
+    """Who may ask for nothing and was answered -> on which day, by GitHub's clock; those of the last two days alone."""
     labels: tuple[InputLabel, ...] = ()
     """Input labels that were on the issue at the last look, whoever set them."""
     pulls: tuple[SeenPull, ...] = ()

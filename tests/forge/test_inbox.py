@@ -44,7 +44,14 @@ def test_only_writers_and_named_apps_are_obeyed(author: Account, reason: str) ->
     asked = Asked(
         verb="hold", by=author.login, comment_id=number, subject_id=f"C_{number}", written=world.now
     )
-    refused = Refused(reason=reason, by=author.login, comment_id=number, subject_id=f"C_{number}")
+    refused = Refused(
+        reason=reason,
+        by=author.login,
+        comment_id=number,
+        subject_id=f"C_{number}",
+        is_outsider=True,
+        written=world.now,
+    )
     assert found == Heard(said=(refused if reason else asked,), last_comment_id=number)
 
 
