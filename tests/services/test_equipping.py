@@ -190,6 +190,21 @@ def test_a_python_that_is_not_here_is_said(index: str, tmp_path: Path) -> None:
     assert answer.error.message.startswith("the repository wants Python <3")
 
 
+def test_a_module_that_came_with_a_declared_package_is_no_doubt(
+    index: str, wheels: Path, tmp_path: Path
+) -> None:
+    wheel(wheels, "shop_till", "1.0", {"shop_till.py": ""}, requires=("shop-tools",))
+    manifest = PROJECT.replace("dependencies = []", 'dependencies = ["shop-till"]', 1)
+    files = {
+        "pyproject.toml": manifest,
+        "tests/test_a.py": "import shop_till\nimport shop_tools\nimport shop_lost\n",
+    }
+
+    [note] = Asked(tmp_path, index, WITH_UV, files).prepare().notes
+
+    assert note.startswith("tests/test_a.py, line 3: 'shop_lost' is imported, nothing declares it")
+
+
 def test_a_recipe_is_read_once_for_a_commit(index: str, tmp_path: Path) -> None:
     asked = Asked(tmp_path, index, WITH_UV, {"pyproject.toml": PROJECT})
 

@@ -147,6 +147,22 @@ def test_tests_that_spoil_their_process_cost_no_other_its_result(tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_a_test_on_which_pytest_itself_breaks_costs_no_other_its_result(tmp_path: Path) -> None:
+    conftest = (
+        "import pytest\n\n\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_makereport(item):\n"
+        "    if item.name == 'test_bad':\n        raise RuntimeError('no report of this')\n"
+    )
+    tests = "def test_before():\n    pass\n\n\ndef test_bad():\n    pass\n\n\ndef test_after():\n    pass\n"
+
+    found = simulated(laid_out(tmp_path, {"conftest.py": conftest, "test_a.py": tests})).result
+
+    assert [case["outcome"] for case in found["cases"]] == ["passed", "error", "passed"]
+    assert "pytest failed itself during this test:" in found["cases"][1]["message"]
+    assert "no report of this" in found["cases"][1]["message"]
+    assert found["collection_errors"] == []
+
+
+@pytest.mark.slow
 def test_plugins_named_below_the_root_are_told_as_pytest_tells_it(tmp_path: Path) -> None:
     files = {
         "pytest.ini": "[pytest]\n",

@@ -337,7 +337,7 @@ def test_an_extra_that_only_the_tests_imports_name_is_chosen() -> None:
     assert found.extras == ("cache", "web")
     assert found.requirements == ("attrs", "flask>=3", "redis")
     assert "tests/conftest.py, line 1` imports 'flask'" in found.choices[0].why
-    assert "'lost' is imported, and nothing" in found.notes[0]
+    assert "'lost' is imported, nothing declares it" in found.undeclared[0].note
 
 
 def test_what_several_extras_declare_is_taken_alone() -> None:
@@ -774,9 +774,19 @@ def test_what_tests_import_where_it_is_there_and_nobody_declares_is_a_note() -> 
 
     found = recipe({"pyproject.toml": PROJECT, "shop/__init__.py": "", "tests/test_a.py": text})
 
-    [note] = found.notes
-    assert note.startswith("tests/test_a.py, line 2: 'hypothesmith' is imported where it is there")
-    assert "[environment] packages" in note
+    [undeclared] = found.undeclared
+    assert undeclared.module == "hypothesmith"
+    assert undeclared.note.startswith("tests/test_a.py, line 2: 'hypothesmith' is imported where it is there")
+    assert "[environment] packages" in undeclared.note
+
+
+def test_modules_of_python_itself_are_asked_of_nobody_however_they_are_imported() -> None:
+    text = (
+        "from pytest import importorskip\nmp = importorskip('multiprocessing')\n"
+        "mock = importorskip('unittest.mock')\n"
+    )
+
+    assert recipe({"pyproject.toml": PROJECT, "tests/test_a.py": text}).undeclared == ()
 
 
 def test_a_plugin_is_not_added_beside_another_with_its_fixtures() -> None:

@@ -212,6 +212,32 @@ def test_each_test_that_took_its_process_along_says_how() -> None:
     )
 
 
+def test_a_runner_that_breaks_on_a_test_goes_on_with_the_others() -> None:
+    broken = [event("start", id="a"), event("internal", text="RuntimeError: no"), event("end", code=3)]
+    others = [*phases("b", ("call", "passed", "")), event("end", code=0)]
+
+    assert may_go_on(read_records(line.encode() for line in broken), Ended(3, ""))
+    report = report_of([*broken, json.dumps(NEXT), *others], Ended(3, ""), Ended(0, ""))
+
+    message = "pytest failed itself during this test:\nRuntimeError: no"
+    assert report.cases == (
+        TestCase(id="a", outcome="error", message=message),
+        TestCase(id="b", outcome="passed"),
+    )
+    assert report.collection_errors == ()
+
+
+def test_a_runner_that_breaks_between_tests_is_a_complaint_about_the_whole() -> None:
+    lines = [
+        *phases("a", ("call", "passed", "")),
+        event("internal", text="RuntimeError: no"),
+        event("end", code=3),
+    ]
+
+    assert not may_go_on(read_records(line.encode() for line in lines), Ended(3, ""))
+    assert report_of(lines, Ended(3, "")).collection_errors == ("pytest failed itself:\nRuntimeError: no",)
+
+
 CRASH = """\
 a test said this
 Fatal Python error: Segmentation fault

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from cogworks.domain_services.messages import Request, Response
@@ -12,6 +13,7 @@ from cogworks.services.command.ground import CONFIGURED, Ground, NotReady, groun
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import Provision, provided
 from cogworks.services.command.rooms import open_room
+from cogworks.services.command.wanted_versions import ASKING, too_old
 from cogworks.services.sandbox.isolation import refusal
 from cogworks.services.setup.setups import SCRIPT
 
@@ -20,6 +22,8 @@ _KEYED = (
     "pom.xml", "build.gradle", "build.gradle.kts", "CMakeLists.txt", "Makefile", "Gemfile", "Gemfile.lock",
     "composer.json", "composer.lock",
 )  # fmt: skip
+_VERSIONS_S = 60.0
+"""How long programs may take to say their versions."""
 
 
 def prepare(request: Request, folder: Path, machine: Machine) -> Response:
@@ -29,12 +33,19 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         raise NotReady(reason)
     refuse_missing(ground)
-    with provided(request, ground, machine, limit_s=params.timeout_s) as provision:
+    old = partial(_too_old, ground, machine)
+    with provided(request, ground, machine, limit_s=params.timeout_s, too_old=old) as provision:
         with open_room(ground, provision, machine) as room:
             room.run(":", machine, timeout_s=params.timeout_s)
             versions = room.versions()
         result = _prepared(ground, provision, versions)
     return answered(request, (), result.model_dump(mode="json"), counts={}, versions=versions)
+
+
+def _too_old(ground: Ground, machine: Machine) -> tuple[str, ...]:
+    with open_room(ground, Provision(), machine) as room:
+        room.run(":", machine, timeout_s=_VERSIONS_S)
+        return too_old({name: text_at(ground.place, name) for name in ASKING}, room.versions())
 
 
 def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) -> Prepared:

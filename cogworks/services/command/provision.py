@@ -48,7 +48,12 @@ class Provision(NamedTuple):
 
 @contextmanager
 def provided(
-    request: Request, ground: Ground, machine: Machine, *, limit_s: float | None = None
+    request: Request,
+    ground: Ground,
+    machine: Machine,
+    *,
+    limit_s: float | None = None,
+    too_old: Callable[[], tuple[str, ...]] = tuple,
 ) -> Iterator[Provision]:
     """What is there for a run, for the length of a `with` block.
 
@@ -57,6 +62,7 @@ def provided(
 
     Args:
         limit_s: how long a setup may take; None: none is run, and what is not there is not there.
+        too_old: asked where the setup fails: what to install for each program that is older than the repository asks for.
 
     Raises:
         NotBuilt: the setup did not come to its end.
@@ -89,13 +95,17 @@ def provided(
         place = kept.ready(key)
         if place is None and limit_s is not None:
             _refuse_missing(setup, machine)
-            make = _maker(setup, checkout, tools, machine)
+            make = _maker(setup, checkout, tools, machine, too_old)
             place = kept.made(key, make, limit_s=limit_s)
         yield empty if place is None else _of_layer(empty, place, kept.noted(key), started=started)
 
 
 def _maker(
-    setup: Setup, checkout: Checkout, tools: Toolchain, machine: Machine
+    setup: Setup,
+    checkout: Checkout,
+    tools: Toolchain,
+    machine: Machine,
+    too_old: Callable[[], tuple[str, ...]],
 ) -> Callable[[Path, float], Mapping[str, Any]]:
     """What runs the setup and fills a folder with its layer."""
     # Slow to import, and seldom needed: a layer is there far more often than it is made.
@@ -111,6 +121,7 @@ def _maker(
         readable=tools.readable,
         programs=tuple(map(Path, tools.folders)),
         variables=own_cache(tools.variables, proxies),
+        too_old=too_old,
     )
 
     def make(place: Path, left_s: float) -> Mapping[str, Any]:

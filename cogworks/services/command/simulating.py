@@ -35,7 +35,7 @@ from cogworks.services.command.reports.cases import Parsed, Problem
 from cogworks.services.command.reports.reading import read_all
 from cogworks.services.command.rooms import INSIDE, Room, Said, open_room, seconds_left
 from cogworks.services.command.selecting import Asked, Selected, parts_of, select
-from cogworks.services.command.wanted_versions import too_old
+from cogworks.services.command.wanted_versions import ASKING, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
 
 _TAIL_CHARS = 2_000
@@ -126,7 +126,7 @@ def _at_once(
     ran = _run(room, selected, params, machine, deadline_s=time.monotonic() + params.timeout_s)
     report = _told(room, ran, asked, selected, machine, notes=notes)
     errors = tuple(_errors(room, ran, machine))
-    manifests = {name: text_at(room.place, name) for name in ("go.mod", "package.json")} if errors else {}
+    manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
     lacking = not_fetched(room.ground.recipe.runner, errors)
     remedies = (*too_old(manifests, report.versions), *lacking, *report.remedies)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})

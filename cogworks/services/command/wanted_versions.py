@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from cogworks.services.command.toolchains import how_to_get
 
+ASKING = ("go.mod", "package.json")
+"""The manifests that say how old a program may be."""
+
 _GO = re.compile(r"(?m)^go\s+(\d{1,4}(?:\.\d{1,4}){1,2})")
 _NODE = re.compile(r"^\s*(?:>=|\^|~)\s*v?(\d{1,4}(?:\.\d{1,4}){0,2})[^|]*$")
 

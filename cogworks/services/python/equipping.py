@@ -3,6 +3,7 @@
 import hashlib
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from cogworks.domain_services.messages import RepositorySettings, Request, Response
@@ -83,11 +84,20 @@ def prepared(
         command=recipe.command,
         runner=recipe.runner,
         configuration=configuration(recipe) if recipe.choices else "",
-        notes=tuple(dict.fromkeys((*interpreter.notes, *recipe.notes))),
+        notes=tuple(dict.fromkeys((*interpreter.notes, *_undeclared(recipe, interpreter)))),
         is_reused=made is None or made.made_at < started,
         seconds=made.seconds if made else 0.0,
         disk_bytes=made.disk_bytes if made else 0,
     )
+
+
+def _undeclared(recipe: Recipe, interpreter: Interpreter) -> Iterator[str]:
+    """What is said of modules that nothing declares and no package brought."""
+    folders = [*interpreter.prefix.glob("lib/python*/site-packages"), *interpreter.paths]
+    for each in recipe.undeclared:
+        names = (each.module, f"{each.module}.py", f"{each.module}.*.so")
+        if not any(any(folder.glob(name)) for folder in folders for name in names):
+            yield each.note
 
 
 def _runner(recipe: Recipe) -> Choice:

@@ -4,7 +4,7 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -151,12 +151,13 @@ def _is_sound(record: Any) -> bool:
 
 
 def may_go_on(records: Sequence[Mapping[str, Any]], ended: Ended) -> bool:
-    """Whether the process died of a test, or of a file while it loaded that, so that another one may run the others."""
+    """Whether the process died of a test or its runner broke on one, or it died of a file while it loaded that, so that another one may run the others."""
     last = records[-1]["kind"] if records else ""
     finished = {record["id"] for record in records if record["kind"] == "finish"}
     latest = _by_process(records)[-1]
     unfinished = any(record["kind"] == "start" and record["id"] not in finished for record in latest)
-    died = ended.code is not None and not ended.timed_out and last != "end"
+    broke = any(test for test, _ in _breaks(latest))
+    died = ended.code is not None and not ended.timed_out and (last != "end" or broke)
     return died and (unfinished or bool(_loading(latest)))
 
 
@@ -179,6 +180,20 @@ def _as_it_said(ended: Ended, records: Sequence[Mapping[str, Any]]) -> Ended:
     if ended.code != _OVER_ITS_TIME or last.get("kind") != "end":
         return ended
     return ended._replace(code=last["code"], blocked=(*ended.blocked, _LEFT_RUNNING))
+
+
+def _breaks(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Each error of the runner itself: the test that was running, empty where none was, and what the runner said."""
+    running: dict[str, None] = {}
+    for record in records:
+        if record == NEXT:
+            running.clear()
+        elif record["kind"] == "start":
+            running[record["id"]] = None
+        elif record["kind"] == "finish":
+            running.pop(record["id"], None)
+        elif record["kind"] == "internal":
+            yield next(reversed(running), ""), record["text"]
 
 
 def _by_process(records: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
@@ -266,8 +281,15 @@ def _cases(
             phases.setdefault(record["id"], []).append(record)
         elif record["kind"] == "finish":
             died_with.pop(record["id"], None)
+    broken = {
+        test: f"{_runner(records)} failed itself during this test:\n{text}" for test, text in _breaks(records)
+    }
     return tuple(
-        _unfinished(test, died_with[test], roots) if test in died_with else _case(test, found, roots)
+        _case(test, found, roots)
+        if test not in died_with
+        else TestCase(id=test, outcome="error", message=stable(broken[test], roots))
+        if test in broken
+        else _unfinished(test, died_with[test], roots)
         for test, found in phases.items()
     )
 
@@ -310,7 +332,7 @@ def _death(moment: str, ended: Ended, roots: Mapping[str, str]) -> str:
 
 def _complaint(records: Sequence[Mapping[str, Any]], ended: Ended, *, collected: bool) -> str | None:
     """What went wrong with the run as a whole, None when the tests speak for themselves."""
-    internal = [record["text"] for record in records if record["kind"] == "internal"]
+    internal = [text for test, text in _breaks(records) if not test]
     if internal:
         return f"{_runner(records)} failed itself:\n{internal[0]}"
     finished = any(record["kind"] == "end" for record in records)

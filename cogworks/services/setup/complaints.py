@@ -38,6 +38,8 @@ class Attempt(NamedTuple):
     """What it asked for and is not allowed."""
     problems: tuple[str, ...] = ()
     """Which registries could not be had."""
+    too_old: tuple[str, ...] = ()
+    """What to install, in words, where a program is older than the repository asks for."""
 
 
 def not_set_up(attempt: Attempt) -> NotBuilt:
@@ -97,6 +99,8 @@ def _remedies(attempt: Attempt) -> list[str]:
         return [
             f"Install the program that is not found on this machine, or say {_PREPARED} and install in a step before cogworks."
         ]
+    if attempt.too_old:
+        return [*attempt.too_old]
     if attempt.refused or attempt.problems:
         return []
     if told := missing_tools(output):

@@ -3,7 +3,7 @@
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +76,8 @@ class Means(NamedTuple):
     """Folders to put before PATH."""
     variables: Mapping[str, str] = MappingProxyType({})
     limits: Limits = _LIMITS
+    too_old: Callable[[], tuple[str, ...]] = tuple
+    """Asked where a line fails: what to install for each program that is older than the repository asks for."""
 
 
 class _Room(NamedTuple):
@@ -168,8 +170,9 @@ def _run_all(
             ended = _run(confined, means, room, doors)
             if ended.code != 0:
                 problems = (*traffic.problems, *dict.fromkeys(gateway.problems))
+                words = _readable_words(ended, room)
                 raise not_set_up(
-                    Attempt(setup, command, _readable_words(ended, room), limit_s, traffic.refused, problems)
+                    Attempt(setup, command, words, limit_s, traffic.refused, problems, means.too_old())
                 )
             notes += [f"`{command.shown}`: {each}" for each in ended.blocked]
     # One that goes on without what it asked for may have made half of what it should.

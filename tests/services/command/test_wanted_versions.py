@@ -6,7 +6,8 @@ import pytest
 
 from cogworks.services.command.wanted_versions import too_old
 from tests.services.asking import laid_out
-from tests.services.command.commanding import needs, report_of
+from tests.services.command.commanding import ask, needs, report_of
+from tests.services.command.test_own_setup import committed
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,19 @@ def test_a_program_that_is_older_than_a_manifest_asks_for_is_named(
 
     assert found.startswith(told)
     assert bool(found) == bool(told)
+
+
+@pytest.mark.slow
+@needs("go")
+def test_a_setup_that_fails_under_an_older_program_names_the_program(tmp_path: Path) -> None:
+    files = {"go.mod": "module x\n\ngo 1.99.0\n", "a_test.go": "package x\n", "go.sum": "y v1.0.0 h1:A=\n"}
+    base = committed(tmp_path / "repository", files)
+
+    error = ask("prepare", tmp_path / "repository", base=base, settings={"setup": ["go mod download"]}).error
+
+    assert error is not None
+    assert "go.mod asks for go 1.99.0 or newer, and this machine has 1." in error.message
+    assert "Mend it on the base branch" not in error.message
 
 
 @pytest.mark.slow

@@ -98,7 +98,8 @@ def optional_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[
 
 def _optional(text: str) -> Iterator[tuple[str, int]]:
     for match in _SKIPPED.finditer(text):
-        yield match[1], text.count("\n", 0, match.start()) + 1
+        if match[1].split(".")[0] not in sys.stdlib_module_names:
+            yield match[1], text.count("\n", 0, match.start()) + 1
     try:
         imports = imports_in(text[:_MOST_CHARS].encode())
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -32,7 +32,7 @@ from cogworks.services.python.recipe.pytest_settings import (
     pytest_settings,
 )
 from cogworks.services.python.recipe.requirement_files import BASE, purposes
-from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.result import Recipe, Undeclared
 from cogworks.services.python.recipe.runner_versions import with_a_runner_that_runs
 from cogworks.services.python.recipe.setup_files import CFG, PY, setup_cfg_of, setup_py_of
 from cogworks.services.python.recipe.texts import canonical, strings, table, toml
@@ -101,7 +101,7 @@ class _Reading:
         self._basket = Basket(files, self._declared)
         self._asked = asked_by_tests(files, self._declared, python)
         self._choices: list[Choice] = []
-        self._notes: list[str] = []
+        self._undeclared: list[Undeclared] = []
         self._packages: list[str] = []
         self._wished: set[str] = set()
         self._taken_files: list[str] = []
@@ -249,9 +249,9 @@ class _Reading:
                 why = f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need"
                 self._choose(f"extra {name!r}", self._declared.extras[name].place.split(",")[0], why)
         if each.is_of_test and not members and not self._declared.dynamic:
-            self._notes.append(
-                f"{each.place}: {each.module!r} is imported where it is there, and nothing that was read declares it for tests; where "
-                "they fail or are skipped without it, name its package in `[environment] packages` of .cogworks/config.toml."
+            self._doubt(
+                each,
+                "is imported where it is there, and nothing declares it for tests; where they fail or are skipped without it",
             )
         self._wished |= self._basket.requirements - before
 
@@ -308,10 +308,15 @@ class _Reading:
             chosen = best(exact or members)
             self._take_package(chosen.line, chosen.place, f"`{each.place}` imports {each.module!r}")
         elif each.is_of_test and not self._declared.dynamic:
-            self._notes.append(
-                f"{each.place}: {each.module!r} is imported, and nothing that was read declares it; where it does not come with "
-                f"something else, name its package in `[environment] packages` of .cogworks/config.toml."
+            self._doubt(
+                each,
+                "is imported, nothing declares it, and it came with no other package; where tests need it",
             )
+
+    def _doubt(self, each: Foreign, what: str) -> None:
+        remedy = "name its package in `[environment] packages` of .cogworks/config.toml."
+        note = f"{each.place}: {each.module!r} {what}, {remedy}"
+        self._undeclared.append(Undeclared(module=each.module.split(".")[0], note=note))
 
     def _placed(self, path: str) -> str:
         """Where a package that is named as if it were installed lies in the repository."""
@@ -363,7 +368,7 @@ class _Reading:
             imports_pytest=self._imports_pytest,
             choices=tuple(dict.fromkeys(self._choices)),
             left_out=tuple(dict.fromkeys(left_out)),
-            notes=tuple(dict.fromkeys(self._notes)),
+            undeclared=tuple(dict.fromkeys(self._undeclared)),
         )
 
 

@@ -7,6 +7,14 @@ from cogworks.services.python.building.project import Project
 from cogworks.vocabulary import Value
 
 
+class Undeclared(Value):
+    """A module that tests import and nothing declares; whether it comes with something else is known once packages are there."""
+
+    module: str
+    """Its first name alone."""
+    note: str
+
+
 class Recipe(Value):
     """What has to be installed and how tests run, in an order that does not depend on the order of the files."""
 
@@ -43,8 +51,8 @@ class Recipe(Value):
     choices: tuple[Choice, ...] = ()
     left_out: tuple[str, ...] = ()
     """What could not be read or is not obeyed, each with its place."""
-    notes: tuple[str, ...] = ()
-    """What is doubtful, each a sentence; nothing that was said is missing because of it."""
+    undeclared: tuple[Undeclared, ...] = ()
+    """What is doubtful; nothing that was said is missing because of it."""
 
 
 class Asked(Value):
