@@ -42,6 +42,8 @@ class Checkup(Value):
     uncommitted: int = 0
     """So many paths differ from what is checked out."""
     languages: Check
+    packs: Check | None = None
+    """The context packs of the checkout; None: it has none."""
     services: tuple[ServiceCheckup, ...] = ()
     suite: SuiteRun | None = None
     """None: it was not run."""

@@ -34,6 +34,8 @@ def advice(found: Checkup) -> tuple[str, ...]:
 def _each(found: Checkup) -> Iterator[ToDo]:
     for problem in found.problems:
         yield ToDo(what=problem)
+    if found.packs is not None and found.packs.status == "failed":
+        yield ToDo(what=found.packs.found)
     if found.languages.status == "failed":
         yield ToDo(what=found.languages.found, remedy=found.languages.remedy)
     for each in found.services:

@@ -39,6 +39,8 @@ def rows(found: Checkup) -> Iterator[Row]:
     yield "languages", [found.languages.found]
     for each in found.services:
         yield from _of_service(each)
+    if found.packs is not None and found.packs.status != "failed":
+        yield "context packs", found.packs.found.splitlines()
     if found.suite is not None:
         yield from _of_suite(found.suite)
     elif found.baseline == "none":
@@ -115,6 +117,7 @@ def as_object(found: Checkup) -> dict[str, Any]:
         "state": found.state,
         "uncommitted": found.uncommitted,
         "languages": found.languages.found,
+        "context_packs": found.packs.model_dump(mode="json") if found.packs else None,
         "services": [each.model_dump(mode="json") for each in found.services],
         "tests": None if report is None else _tests(report, found.suite or SuiteRun()),
         "baseline": found.baseline,

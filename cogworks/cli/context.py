@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.cli.progress import progress_line
 from cogworks.cli.reporting import Tally
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.errors import TryAgainLater
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
+
+if TYPE_CHECKING:
+    from cogworks.packs.choosing import FrozenPacks
 
 
 @click.command("context")
@@ -26,7 +29,7 @@ from cogworks.forge.addresses import IssueAddress, parse_issue_url
 @click.option("-q", "--quiet", is_flag=True, help="No progress lines.")
 def context(issue_url: str, node: str, with_prompt: bool, as_json: bool, quiet: bool) -> int:
     """Show what the next question of the work item at ISSUE_URL would contain: each file with its level, tokens, score and the
-    reason it is there. No model is asked and nothing is written.
+    reason it is there, and the context packs of the run. No model is asked and nothing is written.
 
     \b
     Examples:
@@ -50,8 +53,10 @@ def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str
     from cogworks.cli.unasked import Listener
     from cogworks.engine.consider import Wanted
     from cogworks.engine.step import take_step
+    from cogworks.engine.visit import Session, SessionOrder
     from cogworks.github.staging import StagedItem
     from cogworks.llm.provider import Provider
+    from cogworks.nodes.task import NodeTask
     from cogworks.settings.config import read_environment
     from cogworks.stopping import ended_by_signal
     from cogworks.wiring.step import open_ports
@@ -72,16 +77,25 @@ def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str
         ports = rehearsed(opened, StagedItem(opened.tracker))
         # Nobody is asked, so the base need not be fit for it.
         unjudged = replace(ports.visit, check_base=lambda *_: None)
+        tasks: list[NodeTask] = []
+
+        def opening(order: SessionOrder) -> AbstractContextManager[Session]:
+            tasks.append(order.task)
+            return ports.visit.session(order)
+
         outcome = message = ""
         try:
-            report = take_step(replace(ports, visit=unjudged), address, Wanted(node=node))
+            report = take_step(
+                replace(ports, visit=replace(unjudged, session=opening)), address, Wanted(node=node)
+            )
             outcome, message = report.outcome, report.message
         except TryAgainLater:
             if listener.request is None:
                 raise
     request = listener.request
     if request is None:
-        return {"asks": False, "outcome": outcome, "message": message, "shown": []}
+        return {"asks": False, "outcome": outcome, "message": message, "shown": [], "context_packs": None}
+    [*_, task] = tasks
     texts = [request.system, *(each.text for each in request.messages), json.dumps(request.output_schema)]
     return {
         "asks": True,
@@ -89,8 +103,19 @@ def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str
         "model": request.model,
         "tokens": sum(_tokens(text) for text in texts),
         "shown": list(request.shown),
+        "context_packs": _of_packs(task.packs),
         "prompt": "\n\n".join([request.system, *(each.text for each in request.messages)]),
     }
+
+
+def _of_packs(packs: "FrozenPacks | None") -> dict[str, Any] | None:
+    """The context packs of the run and the room of what they tell; None: there are none, or nothing is chosen yet."""
+    from cogworks.packs.telling import for_people, knowledge
+
+    if packs is None or packs.is_empty:
+        return None
+    said = knowledge(packs)
+    return {"tokens": _tokens(said) if said else 0, "lines": list(for_people(packs))}
 
 
 def _show(told: dict[str, Any], *, with_prompt: bool) -> None:
@@ -108,6 +133,10 @@ def _show(told: dict[str, Any], *, with_prompt: bool) -> None:
     )
     named = [each["path"] for each in told["shown"] if each["level"] == "named"]
     click.echo(f"\nOnly named ({len(named)}), the likeliest first: {', '.join(named) or 'none'}")
+    if packs := told["context_packs"]:
+        click.echo(f"\nContext packs, about {packs['tokens']} tokens of the system text:")
+        for line in packs["lines"]:
+            show_line(f"  {line}")
     if with_prompt:
         click.echo(f"\n{told['prompt']}")
 

@@ -36,7 +36,7 @@ def doctor(target: str | None, as_json: bool) -> int:
 
     Without one: Python, git, the work directory, the package index, the token, the domain services of the repository in
     this directory, and with the URL of a repository or an issue its permissions, rules, clock, configuration, services,
-    languages and the model's price. Leaves nothing behind.
+    context packs, languages and the model's price. Leaves nothing behind.
 
     Ends with 1 when something has to be done.
 
@@ -129,11 +129,15 @@ def _isolation() -> "Check":
 def _work(environment: "Environment", found: "Examined") -> "list[Check]":
     """Whether a step would begin: what it tries before it claims anything."""
     from cogworks.readiness import examined
-    from cogworks.wiring.readiness import provider_trial, repository_trials
+    from cogworks.wiring.readiness import packs_check, provider_trial, repository_trials
 
     if found.config is None or found.files is None:
         return examined([provider_trial(environment)])
-    return examined(repository_trials(found.config, found.files, found.contents, environment))
+    packs = packs_check(found.packs, found.config)
+    return [
+        *([packs] if packs else []),
+        *examined(repository_trials(found.config, found.files, found.contents, environment)),
+    ]
 
 
 def _root_names(url: str | None, found: "Examined") -> Sequence[str]:

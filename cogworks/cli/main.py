@@ -21,7 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "poll": "Look through REPOSITORY (owner/name or its URL) and take one step for every open item that can move.",
     "status": "Show where the work item at ISSUE_URL stands and what `process` would do next.",
     "explain": "Explain what `process` would do next for the work item at ISSUE_URL: on which facts, why not the other nodes, and what a person can do to move it on.",
-    "context": "Show what the next question of the work item at ISSUE_URL would contain: each file with its level, tokens, score and the reason it is there.",
+    "context": "Show what the next question of the work item at ISSUE_URL would contain: each file with its level, tokens, score and the reason it is there, and the context packs of the run.",
     "log": "Show what happened to the work item at ISSUE_URL: one line for each commit of its ledger, newest first.",
     "cost": "Show what the work item at ISSUE_URL has cost so far: tokens and dollars by node and by sub-work-item, and what is left of the budget.",
     "replay": "Decide recorded coding visits again, from their event logs alone: without a model, tools or the network.",

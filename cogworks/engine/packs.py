@@ -11,7 +11,7 @@ from cogworks.ledger.record import LedgerUnreadable, canonical, ledger_branch
 from cogworks.nodes.contract import NodePorts
 from cogworks.packs.choosing import FrozenPacks, Subject, choose, conflicts
 from cogworks.packs.declared import FOLDER, Pack, Unusable
-from cogworks.packs.shelf import packs_of
+from cogworks.packs.shelf import ReadsFile, packs_of
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.graph import Instance, Node
 from cogworks.pipeline.places import is_routing
@@ -48,9 +48,20 @@ def shelf_of(
     if not decides_on_packs(node, at):
         return ()
     copy = ports.workspace()
-    paths = copy.files_at(head, FOLDER)
+    return usable_shelf(copy.files_at(head, FOLDER), lambda path: copy.read_at(head, path), config)
+
+
+def usable_shelf(paths: Sequence[str], read: ReadsFile, config: Config) -> tuple[Pack | Unusable, ...]:
+    """The packs of a tree, and those of cogworks that it asks for.
+
+    Args:
+        paths: of the files below the folder of packs.
+
+    Raises:
+        MalformedPacks: as `shelf_of`.
+    """
     try:
-        packs = packs_of(paths, lambda path: copy.read_at(head, path), config.context_packs.shipped)
+        packs = packs_of(paths, read, config.context_packs.shipped)
     except ConfigurationError as error:
         raise MalformedPacks(error.source, error.problems) from error
     if problem := _too_large(packs):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from cogworks.errors import CogworksError, PermissionRefused
@@ -11,7 +12,7 @@ from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
 from cogworks.github.answers import as_error
 from cogworks.github.documents import document
-from cogworks.github.parsing import config_files, contents_of
+from cogworks.github.parsing import config_files, contents_of, pack_files
 from cogworks.github.reading import Queries
 from cogworks.settings.config import Config
 from cogworks.unexpected import expecting
@@ -48,6 +49,8 @@ class Examined(NamedTuple):
     files: Mapping[str, str] | None = None
     """Of the default branch below `.cogworks`; None: they could not be read."""
     contents: Contents = Contents()
+    packs: Mapping[str, str | None] = MappingProxyType({})
+    """Files of context packs on the default branch: path -> text, None where it is none."""
 
 
 def examine_repository(
@@ -91,7 +94,13 @@ def examine_repository(
         ),
         configured,
     ]
-    return Examined(checks, config, files, contents_of(repository))
+    return Examined(checks, config, files, contents_of(repository), _packs(repository))
+
+
+def _packs(repository: Mapping[str, Any]) -> Mapping[str, str | None]:
+    with expecting("packs"):
+        default = repository.get("defaultBranchRef") or {}
+        return pack_files((default.get("target") or {}).get("packs"))
 
 
 def _guarded(name: str, look: Callable[[], Check]) -> list[Check]:

@@ -17,6 +17,7 @@ from cogworks.forge.facts import (
 from cogworks.forge.snapshot import Contents, RepositoryFacts, Snapshot
 from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
 from cogworks.github.pulls import account, own_reactions, pulls_of_branches, referring_pulls
+from cogworks.packs.declared import FOLDER as PACKS_FOLDER
 from cogworks.unexpected import Node, each, entries, expecting, unexpected
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
@@ -168,6 +169,24 @@ def config_files(tree: Node | None) -> dict[str, str]:
             ".cogworks",
             [f"file {path!r} is too large to be read; keep files here below 500 kB" for path in too_large],
         )
+    return files
+
+
+def pack_files(tree: Node | None) -> dict[str, str | None]:
+    """The files of context packs by their path in the repository; None: it is no text, or lies deeper than a pack's may."""
+    files: dict[str, str | None] = {}
+
+    def walk(folder: Node, prefix: str) -> None:
+        each(folder.get("entries", []), f"packs {prefix}", lambda entry: enter(entry, prefix))
+
+    def enter(entry: Node, prefix: str) -> None:
+        content, path = entry.get("object") or {}, f"{prefix}/{entry['name']}"
+        if entry["type"] == "tree":
+            walk(content, path)
+        else:
+            files[path] = content.get("text")
+
+    walk((tree or {}).get("object") or {}, PACKS_FOLDER)
     return files
 
 

@@ -1,7 +1,17 @@
 """What context packs tell a model, and what people are told of them."""
 
+from collections.abc import Iterator
+
 from cogworks.packs.choosing import FrozenPacks, Required, required
-from cogworks.packs.declared import DOCUMENTS, AnnotationArtefact, FileArtefact, SectionArtefact
+from cogworks.packs.declared import (
+    DOCUMENTS,
+    AnnotationArtefact,
+    FileArtefact,
+    Pack,
+    SectionArtefact,
+    Trigger,
+    Unusable,
+)
 
 _CHARS_PER_TOKEN = 4
 _OPENING = """\
@@ -63,8 +73,33 @@ def wanted_of(each: Required) -> str:
 def for_people(frozen: FrozenPacks) -> tuple[str, ...]:
     """One line for each pack that was looked at, and for each contradiction between them."""
     lines = [
-        f"`{each.name}` ({'of this repository' if each.source == 'repository' else 'ships with cogworks'}): "
-        f"{'applies' if each.applies else 'does not apply'}, {each.why}"
+        f"`{each.name}` ({_source(each.source)}): {'applies' if each.applies else 'does not apply'}, {each.why}"
         for each in frozen.considered
     ]
     return (*lines, *frozen.warnings)
+
+
+def on_the_shelf(pack: Pack | Unusable) -> str:
+    """One line about a pack before any issue is there: when it would apply, and what it would bring along."""
+    if isinstance(pack, Unusable):
+        return f"`{pack.name}` is left out: {pack.why}"
+    chars = sum(len(text) for text in pack.documents.values())
+    told = f"tells {len(pack.documents)} document(s), about {-(-chars // _CHARS_PER_TOKEN)} tokens"
+    names = ", ".join(each.name for each in pack.artefacts)
+    wants = f"requires {names}" if names else "requires nothing"
+    return f"`{pack.name}` ({_source(pack.source)}) applies where {' and '.join(_criteria(pack.trigger))}; {told}; {wants}"
+
+
+def _criteria(trigger: Trigger) -> Iterator[str]:
+    asked = (
+        ("the language is", trigger.languages),
+        ("a component tag is", trigger.component_tags),
+        ("a label is", trigger.labels),
+    )
+    yield from (f"{what} {' or '.join(wanted)}" for what, wanted in asked if wanted)
+    if trigger.safety_affecting:
+        yield "safety is affected"
+
+
+def _source(source: str) -> str:
+    return "of this repository" if source == "repository" else "ships with cogworks"

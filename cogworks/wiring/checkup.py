@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -30,6 +30,7 @@ from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import ConfigurationError, TryAgainLater, UsageError
 from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
+from cogworks.packs.declared import FOLDER as PACKS_FOLDER
 from cogworks.readiness import LANGUAGES, languages_check
 from cogworks.settings.config import (
     CONFIG_FILE,
@@ -43,7 +44,7 @@ from cogworks.telling import During
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Severity
 from cogworks.wiring.clone import own_files
-from cogworks.wiring.readiness import served
+from cogworks.wiring.readiness import packs_check, served
 from cogworks.wiring.services import open_panel, services_of
 
 _MOST_FILES = 50_000
@@ -104,11 +105,13 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
                 warnings.clear()
                 if tests.baseline != "none" and (sound := _sound(checkups)):
                     suite = _run(panel.only(sound), looked, tests.timeout_s, during)
+        packs = packs_check(_pack_texts(looked.path, files), configuration.config)
         return Checkup(
             folder=str(folder.resolve()),
             state=looked.state,
             uncommitted=looked.uncommitted,
             languages=languages,
+            packs=packs,
             services=tuple(checkups),
             suite=suite,
             baseline=tests.baseline,
@@ -162,6 +165,19 @@ def _configuration(text: str | None) -> _Configuration:
     except ConfigurationError as error:
         return _Configuration(stand_in, problems=(str(error),))
     return _Configuration(config, notes=() if has_model else (unnamed,))
+
+
+def _pack_texts(top: Path, names: Iterable[str]) -> Mapping[str, str | None]:
+    """What a run would read of the files of context packs; None: no text."""
+    paths = [f".cogworks/{name}" for name in names]
+    return {path: _text(top / path) for path in paths if path.startswith(f"{PACKS_FOLDER}/")}
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 def _languages(

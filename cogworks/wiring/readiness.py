@@ -10,12 +10,15 @@ from cogworks.codegen.governed import coding_policy
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.languages import patterns_of, programs_for
 from cogworks.domain_services.opening import BUNDLED_PATTERNS, is_bundled
+from cogworks.engine.packs import MalformedPacks, usable_shelf
 from cogworks.engine.workability import needs_services, refuse_models_of_nobody, refuse_unworkable
 from cogworks.errors import ConfigurationError, MachineUnfit, UsageError
 from cogworks.forge import diagnosis
 from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
 from cogworks.llm.providers import anthropic, openai
+from cogworks.packs.declared import Pack
+from cogworks.packs.telling import on_the_shelf
 from cogworks.pipeline.parser import pipelines_of
 from cogworks.readiness import (
     DiskSpace,
@@ -102,6 +105,28 @@ def repository_trials(
     yield Trial("nodes", nodes, is_of_repository=True)
     yield Trial("model", model, is_of_repository=True)
     yield Trial("languages", languages, is_of_repository=True)
+
+
+def packs_check(texts: Mapping[str, str | None], config: Config) -> Check | None:
+    """The context packs of a repository, as a run would find them before it asks anybody; None: there are none.
+
+    Args:
+        texts: of the files below their folder: path -> text, None where it is none.
+    """
+    try:
+        shelf = usable_shelf(sorted(texts), texts.get, config)
+    except MalformedPacks as error:
+        return diagnosis.failed("context packs", error)
+    if not shelf:
+        return None
+    found = "\n".join(on_the_shelf(each) for each in sorted(shelf, key=lambda each: each.name))
+    is_whole = all(isinstance(each, Pack) for each in shelf)
+    return Check(
+        name="context packs",
+        status="ok" if is_whole else "warning",
+        found=found,
+        remedy="" if is_whole else "Mend what is left out, or remove it: no run is told of it.",
+    )
 
 
 def provider_trial(environment: Environment) -> Trial:

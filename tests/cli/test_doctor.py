@@ -25,15 +25,27 @@ WEB = {
 }
 
 
+PACKS = ".cogworks/context-packs"
+PACKED = {
+    "shop.py": "TAX = 2\n",
+    ".cogworks/config.toml": '[llm]\nmodel = "claude-sonnet-5-5"\n[context_packs]\nshipped = ["python-library"]\n',
+    f"{PACKS}/careful/trigger.toml": '[trigger]\nlanguages = ["python"]\n',
+    f"{PACKS}/careful/anti-patterns.md": "Never guess.\n",
+    f"{PACKS}/untold/anti-patterns.md": "Never.\n",
+}
+BROKEN = {**PACKED, f"{PACKS}/careful/deep/notes.md": "x\n"}
+
+
 def with_web(directory: Path) -> Path:
-    """With octo/web, a repository in Swift."""
-    tree = directory.parent / "web-files"
-    for path, text in WEB.items():
-        file = tree / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+    """With octo/web, a repository in Swift, and two with context packs."""
     world = World(directory)
-    create_repository(world, "octo/web", tree=tree)
+    for name, files in (("web", WEB), ("packed", PACKED), ("broken", BROKEN)):
+        tree = directory.parent / f"{name}-files"
+        for path, text in files.items():
+            file = tree / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        create_repository(world, f"octo/{name}", tree=tree)
     world.close()
     return directory
 
@@ -285,3 +297,36 @@ def test_services_of_a_repository_that_cannot_be_read_are_not_guessed(
     result = doctor({**environment, "GH_TOKEN": "wrong"}, f"{hub.url}/octo/demo", "--json")
 
     assert checks(result)["services"] == "skipped"
+
+
+def test_the_context_packs_of_a_repository_are_told_with_when_they_apply(
+    hub: RunningHub, environment: dict[str, str | None]
+) -> None:
+    here = {**environment, **KEY, "GH_TOKEN": OWNER_TOKEN}
+
+    result = doctor(here, f"{hub.url}/octo/packed", "--json")
+    page = doctor(here, f"{hub.url}/octo/packed").stdout
+
+    told = json.loads(result.stdout)
+    [packs] = [each for each in told["checks"] if each["name"] == "context packs"]
+    careful, shipped, untold = packs["found"].splitlines()
+    assert (result.return_value, packs["status"], told["requests"]["graphql"]) == (0, "warning", 1)
+    assert careful == (
+        "`careful` (of this repository) applies where the language is python; tells 1 document(s), about 4 tokens; requires nothing"
+    )
+    assert shipped.startswith(
+        "`python-library` (ships with cogworks) applies where the language is python; tells 3"
+    )
+    assert untold == "`untold` is left out: it has no `trigger.toml`"
+    assert f"warning  context packs  {careful}" in page
+    assert "-> Mend what is left out, or remove it" in page
+
+
+def test_context_packs_that_would_stop_a_run_fail_the_examination_with_the_words_of_the_run(
+    hub: RunningHub, environment: dict[str, str | None]
+) -> None:
+    result = doctor({**environment, **KEY, "GH_TOKEN": OWNER_TOKEN}, f"{hub.url}/octo/broken", "--json")
+
+    [packs] = [each for each in json.loads(result.stdout)["checks"] if each["name"] == "context packs"]
+    assert (result.return_value, packs["status"]) == (1, "failed")
+    assert "`deep/notes.md` is no file of a pack" in packs["found"]

@@ -441,5 +441,29 @@ def test_a_suite_that_takes_too_long_is_run_in_parts_and_its_slowest_files_are_n
     assert "A work item here would run this suite in " in result.stdout
 
 
+def test_the_context_packs_of_a_checkout_are_told_and_those_that_would_stop_a_run_are_to_do(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    packs = ".cogworks/context-packs"
+    pack = {
+        f"{packs}/careful/trigger.toml": '[trigger]\nlanguages = ["python"]\n',
+        f"{packs}/careful/anti-patterns.md": "Never guess.\n",
+    }
+    folder = checkout(tmp_path / "repo", {**services("good"), **pack})
+
+    well, page = told(doctor(environment, folder, "--json")), doctor(environment, folder).stdout
+    (folder / packs / "careful" / "required-artefacts.toml").write_bytes(b"\xff")
+    broken, said = told(doctor(environment, folder, "--json")), doctor(environment, folder).stdout
+
+    line = "`careful` (of this repository) applies where the language is python; tells 1 document(s), about 4 tokens; requires nothing"
+    assert (well["outcome"], well["context_packs"]["found"], well["to_do"]) == ("succeeded", line, [])
+    assert f"context packs  {line}" in page
+    assert broken["outcome"] == "failed"
+    assert [each["what"] for each in broken["to_do"]] == [broken["context_packs"]["found"]]
+    assert "required-artefacts.toml" in broken["to_do"][0]["what"]
+    assert "is no text in UTF-8; save it as UTF-8" in broken["to_do"][0]["what"]
+    assert "would          A work item here would stop before its first model call" in said
+
+
 def test_help_has_examples() -> None:
     assert "cogworks doctor ." in CliRunner().invoke(cli, ["doctor", "--help"]).stdout

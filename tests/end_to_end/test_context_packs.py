@@ -119,3 +119,31 @@ def test_a_repository_without_a_pack_that_applies_asks_what_it_asked_before(tmp_
             asked.append([seen.body for seen in stand.server.seen])
 
     assert asked[0] == asked[1]
+
+
+def test_what_the_packs_of_a_run_tell_is_shown_without_asking_anybody(tmp_path: Path) -> None:
+    with open_scene(tmp_path / "scene") as scene:
+        ask_for_packs(scene)
+        scene.person.set_trigger()
+        unchosen = scene.cogworks("context", "--json").told
+        assert scene.cogworks("process").code == 0
+        before = scene.everything()
+
+        told = scene.cogworks("context", "--prompt", "--json").told
+        page = scene.cogworks("context").out
+
+        assert (unchosen["purpose"], unchosen["context_packs"]) == ("intake-1", None)
+        assert told["purpose"] == "architecture-1"
+        shown = told["context_packs"]
+        assert shown["lines"] == [
+            "`python-library` (ships with cogworks): applies, language python",
+            (
+                "`rust-embedded-safety` (ships with cogworks): does not apply, component tag is parsing, iso8601, formatting, "
+                "wanted firmware or bootloader or driver or hal or interrupt or rtos or embedded; language is python, wanted rust"
+            ),
+        ]
+        assert KNOWS in told["prompt"]
+        assert 0 < shown["tokens"] < told["tokens"]
+        assert f"Context packs, about {shown['tokens']} tokens of the system text:" in page
+        assert all(f"  {line}" in page for line in shown["lines"])
+        assert scene.everything() == before

@@ -2,7 +2,7 @@
 
 from cogworks.packs.choosing import Subject, choose
 from cogworks.packs.declared import Trigger, Unusable
-from cogworks.packs.telling import for_people, knowledge
+from cogworks.packs.telling import for_people, knowledge, on_the_shelf
 from tests.packs.declared import COMMIT, PYTHON, frozen, pack
 
 FILE = {"name": "Analysis", "type": "file", "path_pattern": ["docs/a.md", "doc/a.md"]}
@@ -57,4 +57,21 @@ def test_people_are_told_of_every_pack_and_every_contradiction() -> None:
         "`c` (of this repository): does not apply, does not affect safety",
         "`d` (of this repository): does not apply, left out: it has no `trigger.toml`",
         "context packs 'a' and 'b' both require 'Analysis' and mean different things; both are required",
+    )
+
+
+def test_a_pack_on_the_shelf_says_when_it_would_apply_and_what_it_would_bring_along() -> None:
+    trigger = Trigger(
+        languages=("rust",), component_tags=("hal", "rtos"), labels=("component:x",), safety_affecting=True
+    )
+
+    assert on_the_shelf(pack("p", FILE, trigger=trigger, anti="Never.", domain="All of it.")) == (
+        "`p` (of this repository) applies where the language is rust and a component tag is hal or rtos and a label is component:x "
+        "and safety is affected; tells 2 document(s), about 4 tokens; requires Analysis"
+    )
+    assert on_the_shelf(pack("p")) == (
+        "`p` (of this repository) applies where the language is python; tells 0 document(s), about 0 tokens; requires nothing"
+    )
+    assert on_the_shelf(Unusable(name="q", why="it has no `trigger.toml`")) == (
+        "`q` is left out: it has no `trigger.toml`"
     )
