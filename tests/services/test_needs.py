@@ -28,6 +28,13 @@ def ran(folder: Path, text: str) -> TestReport:
         ("TclError: no display name and no $DISPLAY environment variable", "wanted a display"),
         ("socket.gaierror: [Errno -3] Temporary failure in name resolution", "wanted the network"),
         ("OSError: [Errno 101] Network is unreachable", "wanted the network"),
+        (
+            (
+                "subprocess.CalledProcessError: Command '[PosixPath('/tmp/bin/python'), '-m', 'pip', 'install', '.']' "
+                "returned non-zero exit status 1."
+            ),
+            "wanted the network",
+        ),
         ("RuntimeError: this must be run as root", "wanted the rights of root"),
         ("locale.Error: unsupported locale setting", "wanted another locale"),
         (

@@ -80,3 +80,29 @@ def test_of_much_that_nobody_knows_some_is_told() -> None:
     errors = [f"fixture 'f{number}' not found" for number in range(50)]
 
     assert len(remedies((), at_setup=errors, is_own=lambda _: False)) == 5
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (
+            "ImproperlyConfigured: 'shortuuid' module is required for ShortUUIDField.",
+            'packages = ["shortuuid"]',
+        ),
+        ("ImportError: The `yaml` package must be installed", 'packages = ["pyyaml"]'),
+        ("RuntimeError: no parser; pip install lxml", 'packages = ["lxml"]'),
+        ("ModuleNotFoundError: No module named 'factory'", 'packages = ["factory-boy"]'),
+    ],
+    ids=["required", "installed", "pip", "by-another-name"],
+)
+def test_what_a_project_says_is_missing_is_told_with_the_line(said: str, line: str) -> None:
+    (told,) = remedies([f"tests: tests/models.py:3: in <module>\nE   {said}"], is_own=lambda _: False)
+
+    assert line in told
+
+
+@pytest.mark.parametrize(
+    "said", ["pip install -e .", "pip install .[test]", "the 'name' field is required", "pip install mine"]
+)
+def test_what_asks_for_no_package_of_others_is_left_alone(said: str) -> None:
+    assert remedies([f"tests: E   ImportError: {said}"], is_own=lambda name: name == "mine") == ()

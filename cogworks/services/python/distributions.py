@@ -7,7 +7,7 @@ from packaging.utils import canonicalize_name
 
 _EXCEPTIONS = {
     "attr": "attrs", "bs4": "beautifulsoup4", "Crypto": "pycryptodome", "Cryptodome": "pycryptodomex", "cv2": "opencv-python",
-    "dateutil": "python-dateutil", "discord": "discord.py", "docx": "python-docx", "dotenv": "python-dotenv", "fitz": "PyMuPDF",
+    "dateutil": "python-dateutil", "discord": "discord.py", "docx": "python-docx", "dotenv": "python-dotenv", "factory": "factory-boy", "fitz": "PyMuPDF",
     "git": "GitPython", "github": "PyGithub", "jose": "python-jose", "jwt": "PyJWT", "Levenshtein": "python-Levenshtein",
     "ldap": "python-ldap", "magic": "python-magic", "MySQLdb": "mysqlclient", "nacl": "PyNaCl", "OpenSSL": "pyOpenSSL",
     "PIL": "Pillow", "pkg_resources": "setuptools", "pptx": "python-pptx", "psycopg2": "psycopg2-binary", "pythoncom": "pywin32",

@@ -53,7 +53,8 @@ _SIGNS = (
         "the network",
         re.compile(
             r"(?i)socket\.gaierror|temporary failure in name resolution|name or service not known"
-            r"|failed to resolve|network is unreachable|tried to (?:look up the address of|connect to (?!localhost|127\.|::1))"
+            r"|failed to resolve|network is unreachable|CalledProcessError: Command [^\n]{0,300}\bpip\b\W{1,4}(?:install|download|wheel)\b"
+            r"|tried to (?:look up the address of|connect to (?!localhost|127\.|::1))"
         ),
         'the isolation has none. Replace the remote side in the tests, or leave them out with a mark: `command = "pytest -m '
         "'not network'\"` under `[tests]`",

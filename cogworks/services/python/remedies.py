@@ -1,6 +1,7 @@
 """What a maintainer can do about tests that cannot be loaded."""
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -8,6 +9,13 @@ from cogworks.services.python.distributions import Catalogue
 from cogworks.services.python.plugin_needs import asked_of_plugins
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<name>[\w.]+)'")
+_ASKED_FOR = (
+    re.compile(
+        r"['\"`](?P<name>[A-Za-z]\w*)['\"`] (?:module|package|library) (?:is|must be|needs to be|has to be) (?:required|installed|needed)"
+    ),
+    re.compile(r"\bpip install ['\"`]?(?P<name>[A-Za-z][\w-]*)\b(?![.\[])"),
+)
+"""How projects say in their own words that a package of theirs is missing."""
 _MOST_NOTES = 5
 
 
@@ -16,6 +24,7 @@ def remedies(
     *,
     is_own: Callable[[str], bool],
     at_setup: Iterable[str] = (),
+    behind_try: Iterable[str] = (),
     left_out: Sequence[str] = (),
     packages: Sequence[str] = (),
 ) -> tuple[str, ...]:
@@ -25,13 +34,18 @@ def remedies(
         errors: the collection errors of a run.
         is_own: whether a top-level module is one of the repository.
         at_setup: what was said of tests that could be loaded and not begun.
+        behind_try: modules that are imported where they are there, and used all the same.
         left_out: what was not obeyed.
         packages: those that `[environment] packages` has already.
     """
     errors = tuple(errors)
     missing = {found[-1] for error in errors if (found := _MISSING.findall(error))}
+    asked = {match["name"] for error in errors for each in _ASKED_FOR for match in each.finditer(error)}
     own = sorted(name for name in missing if is_own(name.split(".")[0]))
-    foreign = sorted(name for name in missing if name not in own)
+    silent = {
+        name for name in (*behind_try, *asked) if not is_own(name.split(".")[0]) and not _is_standard(name)
+    }
+    foreign = sorted({name for name in missing if name not in own} | silent)
     plugins, others = asked_of_plugins((*errors, *at_setup))
     line = _line(foreign, plugins, packages)
     told = []
@@ -56,6 +70,10 @@ def remedies(
 def is_module_of(folder: Path, name: str) -> bool:
     """Whether a top-level module or package lies in a repository, below `src` or not."""
     return any((root / name).is_dir() or (root / f"{name}.py").is_file() for root in (folder, folder / "src"))
+
+
+def _is_standard(module: str) -> bool:
+    return module.split(".", maxsplit=1)[0] in sys.stdlib_module_names
 
 
 def _line(modules: Sequence[str], plugins: Mapping[str, str], packages: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from cogworks.services.python.choosing import (
     interpreter_for,
     needs_pytest,
 )
+from cogworks.services.python.guarded_names import modules_behind
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.needs import needs
@@ -73,6 +74,7 @@ def _remedies(
     return remedies(
         report.collection_errors,
         at_setup=at_setup,
+        behind_try=modules_behind((*report.collection_errors, *at_setup), folder),
         is_own=lambda name: is_module_of(folder, name),
         left_out=run.interpreter.notes,
         packages=request.repository.settings.packages if request.repository else (),

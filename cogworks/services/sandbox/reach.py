@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from cogworks.services.sandbox.inside.order import Order
-from cogworks.services.sandbox.inside.view import KERNEL_SETTINGS, outermost
+from cogworks.services.sandbox.inside.view import HOSTS, KERNEL_SETTINGS, outermost
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 """Programs and libraries."""
@@ -33,6 +33,7 @@ def bubblewrap_arguments(order: Order) -> list[str]:
     built += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]  # noqa: S108  # the command's own
     for path in outermost(order.readable):
         built += ["--ro-bind", path, path]
+    built += ["--ro-bind", order.hosts, HOSTS] if order.hosts else []
     for path in order.writable:
         built += ["--bind", path, path]
     built += ["--proc", "/proc"]

@@ -8,13 +8,16 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol
 
 import cogworks
 from cogworks.services.sandbox.copying import copy_instead
 from cogworks.services.sandbox.disk import DiskWatch
+from cogworks.services.sandbox.hosts import lay_out_hosts
 from cogworks.services.sandbox.inside.order import Limits, Order, Overlay, Verdict
+from cogworks.services.sandbox.inside.view import HOSTS
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
 
@@ -99,6 +102,8 @@ def attempt(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Se
     (scratch / "root").mkdir(exist_ok=True)
     verdict_read, verdict_write = os.pipe()
     order = _order(confined, isolation, verdict_write, tuple(file.fileno() for file in kept))
+    if isolation.is_complete and not confined.has_network:
+        order = _with_own_hosts(order, scratch)
     kept_apart = [Path(each.kept) for each in confined.overlays]
     watch = DiskWatch((*confined.writable, *kept_apart), confined.limits)
     with os.fdopen(verdict_read, "rb") as verdicts:
@@ -186,6 +191,11 @@ def _order(confined: Confined, isolation: Isolation, report_fd: int, kept: tuple
         kept_fds=kept,
         limits=confined.limits,
     )
+
+
+def _with_own_hosts(order: Order, scratch: Path) -> Order:
+    theirs = tuple(path for path in order.readable if path != HOSTS)
+    return replace(order, readable=theirs, hosts=str(lay_out_hosts(scratch)))
 
 
 def _launching(order: Order, isolation: Isolation, scaffold: Path) -> list[str]:

@@ -24,6 +24,8 @@ class Animal(Value):
     """Lines of `.cogworks/config.toml` that it needs here; empty: none."""
     refusal: str = ""
     """Words of the refusal that is right for it here; empty: it has to work."""
+    held: tuple[str, ...] = ()
+    """Words with which it is told here of single tests that they cannot pass in isolation; empty: there are none."""
 
     @property
     def release(self) -> Release:

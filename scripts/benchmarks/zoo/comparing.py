@@ -20,6 +20,8 @@ class Compared(Value):
     agree: int
     differ: Mapping[str, str]
     """Test -> how: `own: passed, here: failed`."""
+    reasons: Mapping[str, str]
+    """Test -> why it does not pass here, of those that differ."""
     only_own: tuple[str, ...]
     missing: tuple[str, ...]
     """Those of them that pass there; of what is skipped or fails there nothing is lost."""
@@ -35,13 +37,28 @@ class Compared(Value):
     @property
     def works(self) -> bool:
         """Every test that passes in the project's own way passes here, and none of them is missing."""
-        lost = [how for how in self.differ.values() if how.startswith("own: passed")]
-        return not (self.refusal or self.problem or lost or self.missing or not self.agree)
+        return not (self.refusal or self.problem or self.lost or not self.agree)
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The tests that pass in its own way alone."""
+        return (*(test for test, how in self.differ.items() if how.startswith("own: passed")), *self.missing)
 
     @property
     def is_rightly_refused(self) -> bool:
-        """Whether the refusal says what was to be said."""
-        return bool(self.animal.refusal) and self.animal.refusal in self.refusal
+        """Whether the refusal says what was to be said, of the whole or of each test that cannot pass in isolation."""
+        if self.refusal:
+            return bool(self.animal.refusal) and self.animal.refusal in self.refusal
+        return bool(self.agree and self.held) and len(self.held) == len(self.lost)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The tests of which it is told, in the right words, that they cannot pass in isolation."""
+        return tuple(
+            test
+            for test in self.lost
+            if any(words in self.reasons.get(test, "") for words in self.animal.held)
+        )
 
 
 def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
@@ -61,6 +78,7 @@ def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
         animal=animal,
         agree=len(both) - len(differ),
         differ=differ,
+        reasons={_name(test): why for test, why in here.reasons.items() if _name(test) in differ},
         only_own=tuple(sorted(theirs.keys() - ours.keys())),
         missing=tuple(sorted(test for test in theirs.keys() - ours.keys() if theirs[test] == "passed")),
         only_here=tuple(sorted(ours.keys() - theirs.keys())),

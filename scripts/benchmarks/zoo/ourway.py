@@ -24,6 +24,8 @@ class OurRun(Value):
 
     outcomes: Mapping[str, str]
     """Test id -> `passed`, `failed` or `skipped`."""
+    reasons: Mapping[str, str] = {}
+    """Test id -> what it is told of it, of those that do not pass."""
     unloaded: tuple[str, ...] = ()
     """Collection errors, each with its place."""
     refusal: str = ""
@@ -68,6 +70,7 @@ def our_run(animal: Animal, checkout: Path, environments: Path, *, limit_s: floa
             return OurRun(outcomes={}, refusal=str(error))
     return OurRun(
         outcomes=_outcomes(report),
+        reasons=_reasons(report),
         unloaded=report.collection_errors,
         refusal="the suite did not end in time" if report.timed_out else "",
         command=first.command,
@@ -87,3 +90,14 @@ def _prepared(answer: object) -> Prepared:
 
 def _outcomes(report: TestReport) -> dict[str, str]:
     return {case.id: _ENDINGS[case.outcome] for case in report.cases}
+
+
+def _reasons(report: TestReport) -> dict[str, str]:
+    """The last line of each message, and what a maintainer is told to do about the test."""
+    return {
+        case.id: "; ".join(
+            [*case.message.strip().splitlines()[-1:], *(each for each in report.remedies if case.id in each)]
+        )
+        for case in report.cases
+        if case.outcome != "passed"
+    }

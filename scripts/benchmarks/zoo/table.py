@@ -40,11 +40,14 @@ def _reason(each: Compared) -> str:
         return f"its own way: {_last_line(each.problem)}"
     if each.refusal:
         return _last_line(each.refusal)
-    lost = [f"{test} ({how})" for test, how in each.differ.items() if how.startswith("own: passed")]
-    lost += [f"{test} (not here)" for test in each.missing]
+    lost = [f"{test} ({each.differ.get(test, 'not here')}{_why(each, test)})" for test in each.lost]
     more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
     unloaded = f"; not loaded: {_last_line(each.unloaded[0])}" if each.unloaded else ""
     return f"{', '.join(lost[:_MOST_NAMED])}{more}{unloaded}"
+
+
+def _why(each: Compared, test: str) -> str:
+    return f"; {each.reasons[test]}" if each.reasons.get(test) else ""
 
 
 def _last_line(text: str) -> str:
@@ -65,7 +68,7 @@ def _verdict(each: Compared) -> str:
         lines = each.animal.configured_lines
         return "works" if not lines else f"works with {lines} line(s)"
     if each.is_rightly_refused:
-        return "refused, rightly"
+        return "refused, rightly" if each.refusal else f"works but for {len(each.held)} that it tells of"
     return "its own way fails" if each.problem else "does not work"
 
 
@@ -77,7 +80,7 @@ def _figures(found: Sequence[Compared]) -> list[str]:
     return [
         (
             f"{len(counted)} packages whose own way works here: {bare} work with no configuration, {helped} with a few lines, "
-            f"{refused} are rightly refused, {len(counted) - bare - helped - refused} do not work."
+            f"{refused} are rightly refused, in whole or in single tests, {len(counted) - bare - helped - refused} do not work."
         ),
         f"Tests: {sum(each.agree for each in counted)} agree, {sum(len(each.differ) for each in counted)} differ.",
     ]

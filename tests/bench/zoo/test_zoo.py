@@ -87,6 +87,25 @@ def test_nine_in_ten_have_to_work_alone_and_the_others_with_two_lines_or_a_refus
     assert not is_met([])
 
 
+def test_single_tests_may_be_held_back_by_the_isolation_where_each_is_told_of_in_the_right_words() -> None:
+    ant = ANT.model_copy(update={"held": ("no such device", "wanted the network")})
+    own = OwnRun(outcomes={"t.py::a": "passed", "t.py::b": "passed", "t.py::c": "passed"})
+    outcomes = {"t.py::a": "passed", "t.py::b": "skipped", "t.py::c": "failed"}
+    reasons = {"t.py::b": "Skipped: no such device", "t.py::c": "exit 1; t.py::c: wanted the network; …"}
+
+    told = compared(ant, own, OurRun(outcomes=outcomes, reasons=reasons))
+    blamed = compared(ant, own, OurRun(outcomes=outcomes, reasons={**reasons, "t.py::c": "exit 1"}))
+    gone = compared(ant, own, OurRun(outcomes={"t.py::a": "passed", "t.py::b": "skipped"}, reasons=reasons))
+    bare = seen({"t.py::a": "passed"}, {"t.py::a": "passed"})
+
+    assert [each.works or each.is_rightly_refused for each in (told, blamed, gone)] == [True, False, False]
+    assert not told.works
+    assert is_met([bare] * 9 + [told])
+    assert not is_met([bare] * 8 + [told] * 2)
+    assert "works but for 2 that it tells of" in table([told])
+    assert "t.c (own: passed, here: failed; exit 1)" in table([blamed])
+
+
 def test_a_package_whose_own_way_fails_here_is_counted_apart() -> None:
     broken = compared(
         ANT, OwnRun(outcomes={}, problem="pip install .: no"), OurRun(outcomes={"t.py::a": "passed"})

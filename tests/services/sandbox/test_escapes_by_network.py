@@ -209,6 +209,35 @@ def test_a_lookup_that_asks_for_usable_addresses_finds_this_host_and_nothing_lea
     assert len(found[2:-1]) == len(OUTSIDE)
 
 
+BY_NAME = """
+import socket
+with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as server:
+    try:
+        server.bind(("::1", 0))
+    except OSError:
+        raise SystemExit("not on this machine")
+    server.listen()
+    port = server.getsockname()[1]
+    with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as caller:
+        caller.connect(("localhost", port))
+    print("reached")
+print(open("/etc/hosts").read())
+"""
+
+
+@WALLS
+def test_localhost_is_reached_by_either_version_of_ip_whatever_the_machine_s_own_file_names(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    if not isolation.is_complete:
+        pytest.skip("there is no network of its own")
+
+    found = attack(BY_NAME, tmp_path, isolation).output.splitlines()
+
+    assert found[0] in ("reached", "not on this machine")
+    assert set(Path("/etc/hosts").read_text().splitlines()) <= {*found, ""} or found[0] != "reached"
+
+
 RENAME = """
 import fcntl, socket, struct
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("CapPrm")))

@@ -1,6 +1,7 @@
 """The launcher's order, the reach of a command, the filter's program and the disk watch, without running anything."""
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.services.sandbox.disk import DiskWatch, Usage, usage
+from cogworks.services.sandbox.hosts import with_localhost
 from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
 from cogworks.services.sandbox.inside.syscalls import Instruction, program
 from cogworks.services.sandbox.inside.view import KERNEL_SETTINGS, outermost
@@ -39,6 +41,28 @@ def test_bubblewrap_is_told_the_same_walls() -> None:
         "--ro-bind /opt/python /opt/python --ro-bind /usr /usr --bind /work/copy /work/copy "
         f"--proc /proc {settings} --dev /dev --perms 1777 --size 4096 --tmpfs /dev/shm --remount-ro / --chdir /"
     )
+
+
+def test_bubblewrap_shows_the_command_s_own_hosts() -> None:
+    assert "--ro-bind /scratch/hosts /etc/hosts" in " ".join(
+        bubblewrap_arguments(replace(ORDER, hosts="/scratch/hosts"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "has_version_6", "added"),
+    [
+        ("127.0.0.1 localhost\n", True, "::1 localhost\n"),
+        ("127.0.0.1 localhost\n", False, ""),
+        ("127.0.0.1 localhost\n::1 ip6-localhost localhost # both\n", True, ""),
+        ("127.0.0.1 localhost\n#::1 localhost\n", True, "::1 localhost\n"),
+        ("", True, "127.0.0.1 localhost\n::1 localhost\n"),
+        ("10.0.0.1 box", False, "\n127.0.0.1 localhost\n"),
+    ],
+    ids=["missing", "without-version-6", "there", "commented-out", "no-file", "no-end-of-line"],
+)
+def test_localhost_is_named_for_each_version_of_ip(text: str, has_version_6: bool, added: str) -> None:
+    assert with_localhost(text, has_version_6=has_version_6) == f"{text}{added}"
 
 
 def test_no_home_and_nothing_that_grants_anything_is_readable() -> None:

@@ -60,6 +60,8 @@ class Order:
     writable: tuple[str, ...]
     """Directories."""
     overlays: tuple[Overlay, ...] = ()
+    hosts: str = ""
+    """The file that is shown as `/etc/hosts`; empty: the machine's own."""
     has_network: bool = False
     landlock_abi: int = 0
     """0: without Landlock."""

@@ -17,6 +17,7 @@ _DEVICE_LINKS = {
 }
 KERNEL_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "asound")
 """Of /proc, what a process of root may write without any capability."""
+HOSTS = "/etc/hosts"
 _QUIET = calls.MS_NOSUID | calls.MS_NODEV
 
 
@@ -40,6 +41,8 @@ def enter(order: Order, scaffold: str) -> None:
     _own_tmpfs(root / "tmp", size, mode=1777)
     for path in outermost(order.readable):
         _bind(root, Path(path), read_only=True)
+    if order.hosts:
+        _bind(root, Path(order.hosts), read_only=True, shown_as=Path(HOSTS))
     for path in order.writable:
         _bind(root, Path(path), read_only=False)
     for overlay in order.overlays:
@@ -70,8 +73,8 @@ def _own_tmpfs(place: Path, size: int, *, mode: int) -> None:
     calls.mount("tmpfs", str(place), "tmpfs", flags=_QUIET, options=options)
 
 
-def _bind(root: Path, source: Path, *, read_only: bool) -> None:
-    target = root / source.relative_to("/")
+def _bind(root: Path, source: Path, *, read_only: bool, shown_as: Path | None = None) -> None:
+    target = root / (shown_as or source).relative_to("/")
     if source.is_dir():
         target.mkdir(parents=True, exist_ok=True)
     else:
