@@ -92,8 +92,9 @@ def test_of_much_that_nobody_knows_some_is_told() -> None:
         ("ImportError: The `yaml` package must be installed", 'packages = ["pyyaml"]'),
         ("RuntimeError: no parser; pip install lxml", 'packages = ["lxml"]'),
         ("ModuleNotFoundError: No module named 'factory'", 'packages = ["factory-boy"]'),
+        ("ModuleNotFoundError: No module named 'bson'", 'packages = ["pymongo"]'),
     ],
-    ids=["required", "installed", "pip", "by-another-name"],
+    ids=["required", "installed", "pip", "by-another-name", "with-a-driver"],
 )
 def test_what_a_project_says_is_missing_is_told_with_the_line(said: str, line: str) -> None:
     (told,) = remedies([f"tests: tests/models.py:3: in <module>\nE   {said}"], is_own=lambda _: False)

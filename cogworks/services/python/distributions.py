@@ -6,7 +6,7 @@ from importlib.metadata import packages_distributions
 from packaging.utils import canonicalize_name
 
 _EXCEPTIONS = {
-    "attr": "attrs", "bs4": "beautifulsoup4", "Crypto": "pycryptodome", "Cryptodome": "pycryptodomex", "cv2": "opencv-python",
+    "attr": "attrs", "bs4": "beautifulsoup4", "bson": "pymongo", "Crypto": "pycryptodome", "Cryptodome": "pycryptodomex", "cv2": "opencv-python",
     "dateutil": "python-dateutil", "discord": "discord.py", "docx": "python-docx", "dotenv": "python-dotenv", "factory": "factory-boy", "fitz": "PyMuPDF",
     "git": "GitPython", "github": "PyGithub", "jose": "python-jose", "jwt": "PyJWT", "Levenshtein": "python-Levenshtein",
     "ldap": "python-ldap", "magic": "python-magic", "MySQLdb": "mysqlclient", "nacl": "PyNaCl", "OpenSSL": "pyOpenSSL",
