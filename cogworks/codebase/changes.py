@@ -27,6 +27,11 @@ PROTECTED_PATHS = (
 """Never written by a model, whatever the configuration says; `refusal` takes further patterns."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
+_STREAM = re.compile(r":[^:]*:\$[a-z_]+")
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What no font shows, beside the characters that Unicode calls formats."""
 
 
 class FileChange(Value):
@@ -93,8 +98,7 @@ def protected_by(path: str, extra: Iterable[str] = ()) -> str | None:
 
 def matching(path: str, patterns: Iterable[str]) -> str | None:
     """The first pattern, of the form `protected_by` describes, that a path fits; None when it fits none."""
-    visible = "".join(char for char in normalised(path) if unicodedata.category(char) != "Cf")
-    parts = folded(visible).split("/")
+    parts = folded(normalised(path)).split("/")
     return next((pattern for pattern in patterns if _matches(parts, folded(pattern).split("/"))), None)
 
 
@@ -132,14 +136,20 @@ def refusal(
 
 
 def folded(path: str) -> str:
-    """Equal for two spellings that some file system takes for the same file."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
+    """Equal for two spellings that some file system, or whoever reads them, takes for the same file."""
+    visible = "".join(char for char in path if unicodedata.category(char) != "Cf" and not _UNSEEN.match(char))
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", visible).casefold())
+    return "/".join(_as_stored(part) for part in plain.split("/"))
+
+
+def _as_stored(part: str) -> str:
+    # NTFS drops trailing dots and blanks, and takes the name of a file's main stream for the file.
+    return _STREAM.sub("", part).rstrip(". ") or part
 
 
 def _is_git_directory(part: str) -> bool:
-    # Some file systems drop ignorable characters, trailing dots and blanks, and offer short names and streams.
-    visible = "".join(char for char in part if unicodedata.category(char) != "Cf")
-    return folded(visible).split(":")[0].rstrip(". ") in (".git", "git~1")
+    # Some file systems offer short names, and any stream of the directory.
+    return folded(part).split(":")[0].rstrip(". ") in (".git", "git~1")
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:

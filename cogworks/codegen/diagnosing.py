@@ -203,7 +203,9 @@ class Diagnosis:
         """What a change for a landmark may touch."""
         limits = self._job.options.limits
         caps = Caps(changed_lines=limits.max_loc_changes, files=limits.max_files_per_diff)
-        return step_of(landmark, caps, self._seen, handed_over=self._job.handed_over, rules=self._job.rules)
+        job = self._job
+        step = step_of(landmark, caps, self._seen, handed_over=job.handed_over, rules=job.rules)
+        return step.model_copy(update={"asked": job.asked})
 
     def regression(self, files: Sequence[str]) -> tuple[str, ...] | None:
         """The tests that reach these files; None where nobody can tell."""

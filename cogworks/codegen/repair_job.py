@@ -22,6 +22,7 @@ from cogworks.repair.transact.outcomes import Result
 from cogworks.repair.transact.steady import SteadyTests
 from cogworks.repair.transact.transaction import Checks, Tree
 from cogworks.repair.violations import TestRules
+from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.sight.seen import Seen
 from cogworks.vocabulary import CommitOid, RunId, Value
 
@@ -44,6 +45,8 @@ class Job(Value):
     handed_over: tuple[str, ...] = ()
     """Test files that came with the task."""
     rules: TestRules = TestRules()
+    asked: tuple[str, ...] = ASKED_ABOUT
+    """Patterns of files that a person decides on."""
     command: str = ""
     """How the tests are run, for the proof."""
     limits: Limits = Limits()

@@ -222,6 +222,7 @@ class Transactions:
             handed_over=wanted.handed_over or (),
             own_tests=tuple(sorted(wanted.own)),
             may_watch=True,
+            asked=self._task.conventions.manifests,
             tests=_WITH_TESTS if wanted.handed_over is None else TestRules(),
         )
         return Terms(

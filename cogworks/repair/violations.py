@@ -7,6 +7,7 @@ from pydantic import Field
 
 from cogworks.domain_services.exploring import Signatures
 from cogworks.domain_services.messages import Diagnostic
+from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.vocabulary import Value
 
 Code = Literal[
@@ -105,6 +106,8 @@ class Step(Value):
     """Test files that earlier steps of the same work brought in; it may go on changing them."""
     protected: tuple[str, ...] = ()
     """Patterns beyond those that are always protected."""
+    asked: tuple[str, ...] = ASKED_ABOUT
+    """Patterns of files that a person decides on: they say what is installed or how tests run."""
     tests: TestRules = TestRules()
     may_watch: bool = False
     """Whether code may look at the test runner and at frames: a feature may be about them, a repair is not."""

@@ -1,7 +1,7 @@
 """The clone of a repository that somebody works in: at the commit of a task, with the tests that came with it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,8 @@ from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.errors import UsageError
 from cogworks.repair.consulting import Apart
 from cogworks.repair.instance import Instance
-from cogworks.settings.config import child_environment
+from cogworks.settings.asked_about import ASKED_ABOUT
+from cogworks.settings.config import CONFIG_FILE, child_environment, parse_config
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring.committer import COMMITTER
 
@@ -124,3 +125,16 @@ def own_files(path: Path) -> dict[str, str]:
         if file.is_file() and not file.is_symlink():
             found[file.relative_to(folder).as_posix()] = file.read_text(encoding="utf-8", errors="replace")
     return found
+
+
+def asked_about(files: Mapping[str, str]) -> tuple[str, ...]:
+    """Patterns of the files that a person decides on, as a repository says; those that are built in where it says nothing.
+
+    Args:
+        files: its own below `.cogworks`.
+
+    Raises:
+        ConfigurationError: its configuration is malformed.
+    """
+    text = files.get(CONFIG_FILE.rpartition("/")[2])
+    return ASKED_ABOUT if text is None else parse_config(text).dependencies.asked_about

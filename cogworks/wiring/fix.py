@@ -47,7 +47,7 @@ from cogworks.sight.store import Store as SightStore
 from cogworks.telling import During, in_silence
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
-from cogworks.wiring.clone import as_it_lies, clone_of, own_files
+from cogworks.wiring.clone import as_it_lies, asked_about, clone_of, own_files
 from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.fix_looks import looks_at
 from cogworks.wiring.fix_targets import asked_once, with_failing
@@ -249,6 +249,7 @@ def open_repair(
                 instance=instance,
                 options=order.options,
                 handed_over=copy.handed_over,
+                asked=asked_about(files),
                 command=order.command,
             )
             seen = Seen(consulted.text)

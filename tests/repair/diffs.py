@@ -37,6 +37,8 @@ STEP = Step(
     delete=("src/two.py",),
     spans=(Span("src/long.py", 100, 110),),
     handed_over=("handed/check.py",),
+    # As a repository says that lets models change manifests: the other rules still hold there.
+    asked=(),
 )
 GROUND = Ground(sources=SOURCES, existing=frozenset(SOURCES))
 

@@ -5,13 +5,18 @@ from pathlib import Path
 import pytest
 
 from cogworks.codebase.asking import is_asked_about
+from cogworks.codebase.diffmodel import Diff
+from cogworks.codebase.diffplacing import between
 from cogworks.nodes import code_generation, interface_design
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.replies import ProposedFile
 from cogworks.nodes.task import Conventions
+from cogworks.repair.transact.diffrules import scope_violations
+from cogworks.repair.violations import Step
 from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.config import DependencyConfig
+from cogworks.wiring.clone import asked_about
 from tests.codegen.test_test_writing import implemented, world, written
 from tests.nodes.declared import declared, desk, files
 from tests.nodes.examples import FILES, INTERFACES, ports, task
@@ -117,6 +122,29 @@ def test_a_node_of_the_repository_does_not_bring_one_in(path: str) -> None:
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "refused_change"
+
+
+@pytest.mark.parametrize("path", ATTACKS)
+def test_a_repair_does_not_bring_one_in_or_change_it(path: str) -> None:
+    diff = Diff(files=(between(path, "old\n", "new\n"),))
+
+    found = [each.code for each in scope_violations(diff, Step(id="a", files=(path,)))]
+
+    assert found == ["protected"]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "asked"),
+    [
+        (None, True),
+        ("[llm]\nmodel = 'm'\n", True),
+        ("[llm]\nmodel = 'm'\n[dependencies]\nchanges = 'allow'\n", False),
+    ],
+)
+def test_a_repair_asks_about_what_its_repository_says(configuration: str | None, asked: bool) -> None:
+    files = {} if configuration is None else {"config.toml": configuration}
+
+    assert is_asked_about("setup.py", asked_about(files)) == asked
 
 
 def test_a_check_of_paths_refuses_one() -> None:

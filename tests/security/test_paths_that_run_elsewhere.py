@@ -23,6 +23,17 @@ ATTACKS = (
         "./x/./sitecustomize.py",
         ".git\u00adattributes",
     ),
+    # What some file systems, or whoever reads the change, take for the same name.
+    *(
+        "sitecustomize.py.",
+        "sitecustomize.py ",
+        "sitecustomize.py::$DATA",
+        ".github./workflows /ci.yml",
+        ".github:$I30:$INDEX_ALLOCATION/workflows/ci.yml",
+        ".gitattributes\ufe0f",
+        ".github\uff0fworkflows\uff0fci.yml",
+        ".GITHUB/w\u034forkflows/ci.yml",
+    ),
 )
 
 
@@ -35,8 +46,27 @@ def test_a_file_that_others_run_is_never_written(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a.py", "A.py"),
+        ("a.py", "a\u200b.py"),
+        ("a.py", "a.py."),
+        ("a.py", "a.py ::$DATA"),
+        ("\u00e9.py", "e\u0301.py"),
+    ],
+)
+def test_two_spellings_of_one_file_are_never_two_files(one: str, other: str) -> None:
+    change = FileChange(path=other, action="create", content="x")
+    both = [FileChange(path=one, action="create", content="y"), change]
+
+    assert "is named 2 times" in (refusal(both, ()) or "")
+    assert refusal([change], (one,)) is not None
+
+
+@pytest.mark.parametrize(
     "path",
     [
+        "docs/12:30.md",
         "src/action.py",
         "docs/github.md",
         "tests/data/site.py",

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 
+from cogworks.codebase.asking import is_asked_about
 from cogworks.codebase.changes import folded, normalised, path_problem, protected_by
 from cogworks.codebase.diffmodel import Diff, Edit, FileDiff, Hunk, edits_of, mismatches, render
 from cogworks.codebase.secretlines import secrets_among
@@ -74,6 +75,9 @@ def scope_violations(diff: Diff, step: Step) -> Iterator[Violation]:
         pattern = protected_by(path, (*step.protected, *LOCK_FILES, *SECRET_FILES))
         if pattern is not None:
             yield Violation("protected", f"{path!r} is protected by {pattern!r}; a person has to change it")
+        elif is_asked_about(path, step.asked):
+            said = "says what is installed or how tests run; a person has to change it"
+            yield Violation("protected", f"{path!r} {said}")
     counted = len(_counted(diff, step))
     if counted > step.max_files:
         yield Violation("files", f"{counted} files are changed; at most {step.max_files} are allowed")
