@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cogworks.checkup.findings import Checkup
-from cogworks.codegen.suite import nothing_ran, refusal_of
+from cogworks.codegen.suite import none_passes, nothing_ran, refusal_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.vocabulary import Value
 
@@ -27,7 +27,9 @@ def things_to_do(found: Checkup) -> tuple[ToDo, ...]:
 def advice(found: Checkup) -> tuple[str, ...]:
     """What could be done about tests that fail and keep no work item from going on, in the words of the services."""
     report = found.report
-    stops = report is None or refusal_of(report, wanted=found.baseline) is not None
+    stops = report is None or bool(
+        refusal_of(report, wanted=found.baseline) or none_passes(report, wanted=found.baseline)
+    )
     return () if stops or report is None else report.remedies
 
 
@@ -55,3 +57,6 @@ def _of_the_suite(report: TestReport, found: Checkup) -> Iterator[ToDo]:
         yield ToDo(what=what, remedy=remedy)
     elif found.baseline != "none" and (why := nothing_ran(report)):
         yield ToDo(what=why)
+    elif why := none_passes(report, wanted=found.baseline):
+        what, _, remedy = why.partition("\n")
+        yield ToDo(what=what, remedy=remedy)

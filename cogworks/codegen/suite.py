@@ -119,6 +119,12 @@ _ALL_SKIPPED = (
     "All {} tests were skipped, so that nothing could show whether a change makes anything worse: {}. Give them what they "
     "skip for want of."
 )
+_ALL_FAIL = (
+    "None of {} tests passes before any change, so that nothing could show whether a change makes anything worse. They say "
+    "most often: {}."
+)
+_MANY = 5
+"""Fewer failing tests may well be what the item is about."""
 _MOST_REASONS = 3
 NO_TESTS = (
     "No test was found, so that nothing could show whether a change makes anything worse. If there are tests, name their "
@@ -201,6 +207,22 @@ def nothing_ran(found: TestReport) -> str:
         f"{code(reason)} ({times} times)" for reason, times in reasons.most_common(_MOST_REASONS)
     )
     return f"{_ALL_SKIPPED.format(len(found.cases), most or 'they do not say why')} {_WITHOUT}"
+
+
+def none_passes(found: TestReport, *, wanted: str) -> str:
+    """Why a suite of many tests that all fail can show nothing, with the remedies; empty where it is none or that is allowed."""
+    outcomes = Counter(case.outcome for case in found.cases)
+    failing = outcomes["failed"] + outcomes["error"]
+    if wanted != "require" or outcomes["passed"] or failing < _MANY:
+        return ""
+    last = Counter(
+        case.message.strip().splitlines()[-1].removeprefix("E").strip()
+        for case in found.cases
+        if case.message.strip()
+    )
+    most = "; ".join(f"{code(reason)} ({times} times)" for reason, times in last.most_common(_MOST_REASONS))
+    remedies = found.remedies or ("Mend it on the base branch.",)
+    return "\n".join([_ALL_FAIL.format(failing, most or "nothing"), *remedies, _ELSEWHERE])
 
 
 def has_no_tests(found: TestReport) -> bool:

@@ -317,10 +317,10 @@ class ServiceClient:
     ) -> ServiceFailed | TryAgainLater:
         self._breaker = self._breaker.failed(reason)
         often = "once" if times == 1 else f"{times} times"
-        text = f"service {self.name!r} failed at {request.method} {often}; last: {reason}"
+        text = f"service {self.name!r} failed at {request.method} {often}; last: {reason.rstrip('. ')}."
         if announced:
-            return TryAgainLater(f"{text}. The service expects it to work later.")
-        return self._failed(f"{text}. Check the service with its own log or version.", request.method)
+            return TryAgainLater(f"{text} The service expects it to work later.")
+        return self._failed(f"{text} Check the service with its own log or version.", request.method)
 
     def _answer(self, request: Request) -> Response | Unusable:
         try:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from cogworks.codegen.suite import nothing_ran, refusal_of
+from cogworks.codegen.suite import none_passes, nothing_ran, refusal_of
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import slowest
@@ -131,7 +131,7 @@ def verdict(report: TestReport, *, wanted: str) -> Failed | None:
     """Why nothing may be paid for where the suite of the base came out like this; None: work may begin."""
     if (found := refusal_of(report, wanted=wanted, who=WHO)) is not None:
         return found
-    why = nothing_ran(report)
+    why = nothing_ran(report) or none_passes(report, wanted=wanted)
     return refused(why) if why else None
 
 

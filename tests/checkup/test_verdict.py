@@ -31,6 +31,16 @@ UNLOADED = TestReport(
 )
 
 
+FAILING = TestReport(
+    cases=tuple(
+        TestCase(id=f"tests/test_a.py::t{n}", outcome="failed", message="at work\nE   refused")
+        for n in range(5)
+    ),
+    remedies=("Start the database.",),
+)
+FEW_FAILING = FAILING.model_copy(update={"cases": FAILING.cases[:4]})
+
+
 @pytest.mark.parametrize(
     ("report", "baseline", "wanted"),
     [
@@ -40,9 +50,23 @@ UNLOADED = TestReport(
         (TestReport(cases=()), "allow-failing", [NO_TESTS]),
         (UNLOADED, "allow-failing", []),
         (TestReport(cases=(), timed_out=True), "require", ["the test suite did not finish in time"]),
+        (FAILING, "require", ["None of 5 tests passes before any change"]),
+        (FEW_FAILING, "require", []),
+        (FAILING, "allow-failing", []),
         (UNLOADED, "require", ["`tests/test_b.py` cannot be loaded: `No module named 'x'`."]),
     ],
-    ids=["passes", "not-run", "all-skipped", "no-tests", "tolerated", "too-slow", "not-loaded"],
+    ids=[
+        "passes",
+        "not-run",
+        "all-skipped",
+        "no-tests",
+        "tolerated",
+        "too-slow",
+        "all-fail",
+        "few-fail",
+        "all-may-fail",
+        "not-loaded",
+    ],
 )
 def test_a_suite_as_it_was_found_wants_this_done(
     report: TestReport | None, baseline: Baseline, wanted: list[str]
@@ -59,6 +83,14 @@ def test_the_remedy_of_the_service_comes_with_what_could_not_be_loaded() -> None
 
     assert thing.remedy.splitlines()[0] == "Declare x."
     assert '`baseline = "allow-failing"`' in thing.remedy
+
+
+def test_tests_that_all_fail_are_told_with_their_reasons_and_what_the_services_advise() -> None:
+    (thing,) = things_to_do(checkup(FAILING))
+
+    assert "`refused` (5 times)" in thing.what
+    assert thing.remedy.splitlines()[0] == "Start the database."
+    assert "allow-failing" in thing.remedy
 
 
 def test_every_kind_of_obstacle_is_named() -> None:

@@ -428,9 +428,9 @@ def test_where_the_environment_of_one_root_cannot_be_made_the_others_are_told_an
 def test_a_suite_that_takes_too_long_is_run_in_parts_and_its_slowest_files_are_named(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:
-    sleeps = "import time\n\ndef test_it():\n    time.sleep(3)\n"
+    sleeps = "import time\n\ndef test_it():\n    time.sleep(8)\n"
     files = {f"test_{n}.py": sleeps for n in range(3)}
-    files[".cogworks/config.toml"] = "[tests]\ntimeout_s = 8\n"
+    files[".cogworks/config.toml"] = "[tests]\ntimeout_s = 20\n"
 
     result = doctor(environment, checkout(tmp_path / "repo", files))
 

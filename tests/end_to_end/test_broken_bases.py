@@ -130,6 +130,20 @@ BASES = {
         mended={},
         mended_config='[tests]\nbaseline = "none"\n',
     ),
+    "missing_service": Broken(
+        files={
+            "tests/conftest.py": (
+                "import socket\n\nimport pytest\n\n\n@pytest.fixture(autouse=True)\ndef database():\n"
+                "    socket.create_connection(('localhost', 5432)).close()\n"
+            )
+        },
+        said=(
+            "tests passes before any change, so that nothing could show whether a change makes anything worse",
+            "wanted PostgreSQL at localhost:5432",
+            '`baseline = "allow-failing"`',
+        ),
+        mended={"tests/conftest.py": None},
+    ),
     "suite_that_hangs": Broken(
         files={UNITS: before(UNITS, "import time\n\n\ndef test_hangs():\n    time.sleep(3600)\n\n")},
         said=(

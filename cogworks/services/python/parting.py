@@ -127,7 +127,7 @@ def _too_long(slow: str, limit_s: float) -> str:
     what = (
         f"`{slow}` did not come to its end within {limit_s:.3g} s, although it was the first to run"
         if slow
-        else f"Within {limit_s:g} s no test was even found and begun"
+        else f"Within {limit_s:.0f} s no test was even found and begun"
     )
     return (
         f"{what}: raise `timeout_s` under `[tests]` in `.cogworks/config.toml`, or divide the file. A suite is run in parts "
