@@ -67,3 +67,13 @@ def test_the_innermost_file_is_looked_at_and_none_outside(tmp_path: Path) -> Non
 
     assert modules_behind([said.format("lib.py")], tmp_path) == ("inner",)
     assert modules_behind([said.format("../t.py")], tmp_path / "below") == ()
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text(TEST)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "t.py").symlink_to(outside)
+
+    assert modules_behind(["t.py: E   NameError: name 'given' is not defined"], folder) == ()

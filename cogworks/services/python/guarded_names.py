@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cogworks.codebase.changes import path_problem
+from cogworks.codebase.confined import read_file
 from cogworks.services.python.imports import is_guarded
 
 _UNDEFINED = re.compile(r"NameError: name '(?P<name>\w+)' is not defined")
@@ -33,12 +34,13 @@ def modules_behind(errors: Iterable[str], folder: Path) -> tuple[str, ...]:
 
 def _beside(name: str, folder: Path, place: str) -> Iterator[str]:
     """What is imported in the same `try` as a name: where one of them is missing, none of the others was reached."""
-    if path_problem(place) is not None or not (folder / place).is_file():
+    file = None if path_problem(place) else read_file(folder, place)
+    if file is None:
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse((folder / place).read_bytes()[:_MOST_CHARS])
+            tree = ast.parse(file.data[:_MOST_CHARS])
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for block in ast.walk(tree):
