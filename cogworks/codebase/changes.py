@@ -33,6 +33,18 @@ _UNSEEN = re.compile(
 )
 """What no font shows, beside the characters that Unicode calls formats."""
 
+_LOADED = frozenset(
+    {
+        "pytest", "_pytest", "py", "pluggy", "iniconfig", "xdist", "execnet", "coverage", "unittest", "doctest", "runpy",
+        "traceback", "inspect", "importlib", "ast", "tokenize", "json", "io", "os", "re", "types", "typing", "contextlib",
+        "functools", "warnings", "dataclasses", "pathlib", "collections", "abc", "enum", "threading", "signal", "pkgutil",
+        "faulthandler", "logging", "subprocess", "atexit",
+    }
+)  # fmt: skip
+"""Modules with which tests are run and told of; whoever puts another one in their place decides what is told."""
+_FOUND_FIRST = frozenset({(), ("src",), ("lib",), ("test",), ("tests",)})
+"""Folders whose modules Python finds before its own."""
+
 
 class FileChange(Value):
     """One file to create, modify (whole new content) or delete."""
@@ -108,6 +120,16 @@ def protected_touched(changes: Iterable[FileChange], extra: Iterable[str] = ()) 
     return tuple(change.path for change in changes if protected_by(change.path, patterns) is not None)
 
 
+def shadowed(path: str) -> str:
+    """The module with which tests are run in whose place Python would load a file; empty: none."""
+    *folders, name = folded(normalised(path)).split("/")
+    if name == "__init__.py" and folders:
+        *folders, name = [*folders[:-1], f"{folders[-1]}.py"]
+    module = name.removesuffix(".py")
+    is_loaded = module in _LOADED or module.startswith("cogworks_")
+    return module if name.endswith(".py") and is_loaded and tuple(folders) in _FOUND_FIRST else ""
+
+
 def refusal(
     changes: Sequence[FileChange],
     existing: Collection[str],
@@ -177,6 +199,8 @@ def _each_path(changes: Sequence[FileChange], protected: tuple[str, ...]) -> Ite
             yield f"{change.path!r}: {problem}"
         elif (pattern := protected_by(change.path, protected)) is not None:
             yield f"{change.path!r} is protected by {pattern!r}; a person has to change it"
+        if change.action == "create" and (module := shadowed(change.path)):
+            yield f"{change.path!r} would be loaded in the place of the module {module!r}, with which tests are run; choose another name"
         if any(unicodedata.category(char) == "Cs" for char in change.content):
             yield f"{change.path!r}: the new text holds lone surrogates and cannot be written as UTF-8"
 

@@ -20,6 +20,7 @@ from cogworks.repair.proof import (
     summarised,
     weakened_lines,
 )
+from cogworks.repair.steering import steering
 from cogworks.repair.transact.measure import as_found, file_of, is_of
 from cogworks.repair.unloaded import unloaded_between, unloaded_of
 from cogworks.repair.violations import TestRules
@@ -103,6 +104,7 @@ def proof_of(
         unloaded=unloaded_between(base.judged.unloaded, unloaded_of(head.report.collection_errors)),
         guard=base.judged.guard,
         restated=tuple(sorted(restated)),
+        warnings=() if parsed.problems else steering(parsed.diff, TestRules()),
     )
 
 

@@ -1,7 +1,7 @@
 """V17: code under repair does not look at whatever runs it; a repair that knows its tests repairs nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff, FileDiff
@@ -39,15 +39,21 @@ def runner_violations(diff: Diff, step: Step, ground: Ground) -> Iterator[Violat
 
 
 def _watching(file: FileDiff, before: str) -> Iterator[Violation]:
-    added = [_code(line.text) for hunk in file.hunks for line in hunk.lines if line.sign == "+"]
-    there = [_code(line) for line in before.splitlines()]
+    added = [line.text for hunk in file.hunks for line in hunk.lines if line.sign == "+"]
+    for what, found in looks_at(added, before):
+        yield Violation(
+            "runner",
+            f"{file.path!r}: {found[:80]!r} looks at {what}; a repair may not tell whether a test runs it",
+        )
+
+
+def looks_at(added: Sequence[str], before: str) -> Iterator[tuple[str, str]]:
+    """What of whoever runs it new lines of code look at that the text before did not, each with the first such line."""
+    code, there = [_code(line) for line in added], [_code(line) for line in before.splitlines()]
     for what, form in _WATCHING:
-        found = next((text.strip() for text in added if form.search(text)), None)
+        found = next((text.strip() for text in code if form.search(text)), None)
         if found is not None and not any(form.search(line) for line in there):
-            yield Violation(
-                "runner",
-                f"{file.path!r}: {found[:80]!r} looks at {what}; a repair may not tell whether a test runs it",
-            )
+            yield what, found
 
 
 def _code(line: str) -> str:
