@@ -112,6 +112,9 @@ def _isolation() -> "Check":
 
     isolation = strongest(child_environment().get("PATH", os.defpath))
     lines = [f"code of a repository runs with: {', '.join(isolation.layers)}"]
+    lines.append(
+        "memory, processes and disk of a run are counted many times a second; no control group walls them"
+    )
     lines += [f"not kept from it: {'; '.join(isolation.unprotected)}"] if isolation.unprotected else []
     lines += [f"no {each.wall}: {each.why}" for each in isolation.lacking]
     remedies = " ".join(each.remedy for each in isolation.lacking if each.remedy)

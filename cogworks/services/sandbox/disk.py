@@ -1,9 +1,11 @@
 """How much a command has written below its directories, asked often and answered cheaply."""
 
+import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +14,9 @@ from cogworks.services.sandbox.inside.order import Limits
 _SHARE_OF_TIME = 20
 """One part of this of our time goes into counting at most, unless the disk fills quickly."""
 _LONGEST_PAUSE_S = 5.0
+_MOST_PATH = 2_000
+"""Bytes of a path; the system takes no more than 4,096."""
+_AS_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Usage(NamedTuple):
@@ -25,19 +30,55 @@ class Usage(NamedTuple):
 def usage(folders: Sequence[Path]) -> Usage:
     """Counted without following links; what vanishes meanwhile does not count."""
     size = entries = 0
-    waiting = [os.fspath(folder) for folder in folders]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as found:
-                for entry in found:
-                    about = entry.stat(follow_symlinks=False)
-                    entries += 1
-                    size += about.st_blocks * 512
-                    if stat.S_ISDIR(about.st_mode):
-                        waiting.append(entry.path)
-        except OSError:
-            continue
+    for folder in folders:
+        for about in _everything(folder):
+            entries += 1
+            size += about.st_blocks * 512
     return Usage(size, entries)
+
+
+def _everything(top: Path) -> Iterator[os.stat_result]:
+    """Whatever lies below a folder, however long the way to it: a path is followed from a folder above it that is held open.
+
+    Raises:
+        TooDeep: so deep that no more folders can be held open.
+    """
+    with ExitStack() as opened:
+        above: list[tuple[int, list[str]]] = [(-1, [os.fspath(top)])]
+        while above:
+            base, waiting = above[-1]
+            if not waiting:
+                above.pop()
+                continue
+            place = waiting.pop()
+            try:
+                folder = os.open(place, _AS_FOLDER, dir_fd=None if base < 0 else base)
+                if len(os.fsencode(place)) > _MOST_PATH:
+                    opened.callback(os.close, folder)
+                    above.append((folder, ["."]))
+                    continue
+                try:
+                    yield from _right_below(folder, place, waiting)
+                finally:
+                    os.close(folder)
+            except OSError as error:
+                # What vanishes meanwhile does not count.
+                if error.errno in (errno.EMFILE, errno.ENFILE):
+                    raise TooDeep from error
+
+
+def _right_below(folder: int, place: str, waiting: list[str]) -> Iterator[os.stat_result]:
+    with os.scandir(folder) as found:
+        for entry in found:
+            with suppress(FileNotFoundError):
+                about = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(about.st_mode):
+                    waiting.append(f"{place}/{entry.name}")
+                yield about
+
+
+class TooDeep(Exception):
+    """Folders are nested so deeply that what is in them cannot be counted."""
 
 
 class DiskWatch:
@@ -58,7 +99,10 @@ class DiskWatch:
         if self._clock() < self._next_s and not self._fills_quickly():
             return None
         started_s = self._clock()
-        now = usage(self._folders)
+        try:
+            now = usage(self._folders)
+        except TooDeep:
+            return "made folders nested too deeply to be counted"
         spent_s = self._clock() - started_s
         self._next_s = self._clock() + min(max(1.0, spent_s * _SHARE_OF_TIME), _LONGEST_PAUSE_S)
         self._free = self._left()

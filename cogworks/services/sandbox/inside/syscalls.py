@@ -10,14 +10,14 @@ from cogworks.services.sandbox.inside import calls
 
 _NUMBERS = {
     "x86_64": {
-        "socket": 41, "connect": 42, "sendto": 44, "socketpair": 53, "clone": 56, "ptrace": 101, "pivot_root": 155,
+        "socket": 41, "connect": 42, "sendto": 44, "socketpair": 53, "clone": 56, "prctl": 157, "ptrace": 101, "pivot_root": 155,
         "mount": 165, "umount2": 166, "init_module": 175, "delete_module": 176, "kexec_load": 246, "add_key": 248,
         "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298, "open_by_handle_at": 304,
         "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "finit_module": 313,
         "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
     },
     "aarch64": {
-        "socket": 198, "connect": 203, "sendto": 206, "socketpair": 199, "clone": 220, "ptrace": 117, "pivot_root": 41,
+        "socket": 198, "connect": 203, "sendto": 206, "socketpair": 199, "clone": 220, "prctl": 167, "ptrace": 117, "pivot_root": 41,
         "mount": 40, "umount2": 39, "init_module": 105, "delete_module": 106, "kexec_load": 104, "add_key": 217,
         "request_key": 218, "keyctl": 219, "unshare": 97, "perf_event_open": 241, "open_by_handle_at": 265,
         "setns": 268, "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272, "finit_module": 273,
@@ -28,7 +28,9 @@ _EVERYWHERE = {
     "io_uring_setup": 425, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
     "fspick": 433, "clone3": 435, "pidfd_getfd": 438, "mount_setattr": 442,
 }  # fmt: skip
-_WITH_A_RULE = frozenset({"socket", "connect", "sendto", "socketpair", "clone", "clone3", "io_uring_setup"})
+_WITH_A_RULE = frozenset(
+    {"socket", "connect", "sendto", "socketpair", "clone", "clone3", "io_uring_setup", "prctl"}
+)
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _FOREIGN_NUMBERS = 0x40000000
 """From here on the numbers of x86_64 mean another calling convention."""
@@ -71,6 +73,15 @@ def program(machine: str, *, may_have_sockets: bool) -> list[Instruction]:
     built += _when(
         numbers["clone"], [_argument(0), (_ANY_BIT, 0, 1, calls.CLONE_NEWUSER), _failing(errno.EPERM)]
     )
+    # Whoever counts what a process holds has to see it; programs that hide from others are told that they do.
+    hides = [
+        _argument(0),
+        (_EQUAL, 0, 3, calls.PR_SET_DUMPABLE),
+        _argument(1),
+        (_EQUAL, 0, 1, 0),
+        _failing(0),
+    ]
+    built += _when(numbers["prctl"], hides)
     if may_have_sockets:
         built += _known_families(numbers)
     else:

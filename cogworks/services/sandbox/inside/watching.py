@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from cogworks.services.sandbox.inside.holding import Holdings
 from cogworks.services.sandbox.inside.order import Limits, Verdict
 
 _PAUSE_S = 0.05
@@ -31,6 +32,7 @@ def await_end(child: int, limits: Limits, everyone: Callable[[], list[int]]) -> 
         everyone: all processes that came of it.
     """
     broken: list[str] = []
+    holdings = Holdings(has_own_ipc=os.getpid() == 1)
     while True:
         code = _reaped(child)
         if code is not None:
@@ -38,7 +40,7 @@ def await_end(child: int, limits: Limits, everyone: Callable[[], list[int]]) -> 
             _end(everyone)
             return Verdict(code, left=left)
         pids = everyone()
-        broken = _broken(pids, limits)
+        broken = _broken(pids, limits, holdings)
         if broken or _is_abandoned():
             _end(everyone)
             return Verdict(None, broken=tuple(broken))
@@ -97,16 +99,20 @@ def _is_abandoned() -> bool:
     return bool(select.select([0], [], [], 0)[0])
 
 
-def _broken(pids: list[int], limits: Limits) -> list[str]:
+def _broken(pids: list[int], limits: Limits, holdings: Holdings) -> list[str]:
     # Before anything is read of them: among so many that spin we get little time.
     if len(pids) > limits.processes:
         return [f"more than {limits.processes} processes at once"]
-    threads, memory = _usage(pids)
+    threads, resident = _usage(pids)
+    held = holdings.held(pids)
     if threads > limits.threads:
         return [f"more than {limits.threads} threads at once"]
-    if memory > limits.memory_bytes and _exact_memory(pids) > limits.memory_bytes:
+    most = limits.memory_bytes - held.memory
+    if resident > most and _exact_memory(pids) > most:
         return [f"more than {limits.memory_bytes // 1024**2} MiB of memory"]
-    return []
+    if held.disk > limits.disk_bytes:
+        return [f"wrote more than {limits.disk_bytes // 1024**2} MiB to files without a name"]
+    return ["a process that hides what it holds"] if held.hidden else []
 
 
 def _usage(pids: list[int]) -> Usage:
@@ -123,9 +129,14 @@ def _exact_memory(pids: list[int]) -> int:
     """Bytes, with what several processes share counted once; slower to find."""
     total = 0
     for pid in pids:
-        with suppress(OSError, IndexError, ValueError):
+        try:
             text = Path(f"/proc/{pid}/smaps_rollup").read_text()
             total += sum(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Pss:"))
+        except PermissionError:
+            # It keeps us from looking; how much is resident stands elsewhere.
+            total += _usage([pid])[1]
+        except (OSError, IndexError, ValueError):
+            continue
     return total
 
 
