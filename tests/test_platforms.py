@@ -211,6 +211,7 @@ GUARDED = {
     "services/sandbox/inside/landlock.py": "tried by `probing.strongest` after it asked for the platform",
     "services/sandbox/inside/syscalls.py": "used where a filter was found to hold",
     "services/sandbox/inside/view.py": "used where namespaces were found to hold",
+    "services/sandbox/inside/holding.py": "used by `watching.py` alone",
     "services/sandbox/inside/watching.py": "`elsewhere.py` stands for it",
     "services/sandbox/probing.py": "asks for the platform first",
     "services/sandbox/reach.py": "arguments of bubblewrap, which only Linux has",
