@@ -13,6 +13,7 @@ from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import ConfigurationError
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.replies import parse_json
+from cogworks.toml_text import tables_in
 
 MAX_DIFF_LINES = 20
 
@@ -90,7 +91,7 @@ def recording_text(recording: Recording) -> str:
 def parse_recording(text: str, source: str) -> Recording:
     """Raises: ConfigurationError with every problem of a malformed file."""
     try:
-        content = _RecordingFile.model_validate(tomllib.loads(text))
+        content = _RecordingFile.model_validate(tables_in(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"is not TOML: {error}"]) from None
     except ValidationError as error:

@@ -15,24 +15,52 @@ from pathlib import Path
 import pytest
 
 import cogworks
+from cogworks.codebase.changes import path_problem, protected_by, shadowed
 from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.secretlines import secrets_among
+from cogworks.cycle.eventlog import read_events
+from cogworks.domain_services.answers import read_response
 from cogworks.domain_services.configuration import parse_services
 from cogworks.domain_services.failing import excerpt
-from cogworks.errors import ConfigurationError
+from cogworks.domain_services.messages import Request
+from cogworks.errors import CogworksError, ConfigurationError
+from cogworks.evaluation.cases import parse_cases
+from cogworks.forge.addresses import parse_issue_url, parse_repository_url
 from cogworks.forge.commands import parse_command
 from cogworks.forge.markers import parse_marker
+from cogworks.github.rest_failures import parsed
 from cogworks.grammars import languages
 from cogworks.grammars.gathering import gather as gather_any
 from cogworks.grammars.spec import LanguageSpec
-from cogworks.leaving import in_log_of_actions, in_title, on_terminal
+from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
+from cogworks.ledger.history import parse_message
+from cogworks.ledger.record import read_state
+from cogworks.llm.cassette_files import parse_recording
+from cogworks.llm.replies import read_reply
+from cogworks.llm.repository_files import parse_schema
+from cogworks.masking import masked
+from cogworks.nodes.replies import CodeChange
+from cogworks.pipeline.expressions import parse_expression
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.repair.instance import parse_instance
+from cogworks.repair.overfitting import literals
+from cogworks.repair.testcommand import read_command
+from cogworks.repair.unloaded import unloaded_of
+from cogworks.services.command.compilers import findings_in
 from cogworks.services.command.reports.reading import READERS, read_all
+from cogworks.services.python.building.wheel import UnusableWheel, read_wheel
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.declarations import read_declarations
+from cogworks.services.python.installing import complaint
+from cogworks.services.python.package_index import read_page
 from cogworks.services.python.recipe.reading import read_recipe
+from cogworks.services.python.report import read_records
+from cogworks.services.python.typechecker import read_mypy
 from cogworks.settings.config import parse_config
 from cogworks.sight.words import count_terms
 from cogworks.toml_text import tables_in
+from cogworks.tools.policy import parse_policy
+from cogworks.tools.records import read_records as read_tool_records
 from tests.exhaustive import IS_EXHAUSTIVE
 
 Parser = Callable[[str], object]
@@ -55,12 +83,16 @@ def of_recipe(path: str) -> Parser:
     return lambda text: read_recipe({path: text}, None, paths=(path,))
 
 
+def as_bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
+
+
 def of_report(kind: str) -> Parser:
-    return lambda text: read_all(kind, [text.encode(errors="surrogatepass")])
+    return lambda text: read_all(kind, [as_bytes(text)])
 
 
 def of_language(spec: LanguageSpec) -> Parser:
-    return lambda text: gather_any(spec, text.encode(errors="surrogatepass"))
+    return lambda text: gather_any(spec, as_bytes(text))
 
 
 PARSERS: Mapping[str, Parser] = {
@@ -75,6 +107,42 @@ PARSERS: Mapping[str, Parser] = {
     "failure": excerpt,
     "words": count_terms,
     "title": in_title,
+    "body": in_markdown,
+    "commit message": in_commit_message,
+    "secrets in text": masked,
+    "secrets in lines": lambda text: list(secrets_among(enumerate(text.splitlines(), 1), passwords=True)),
+    "path": lambda text: (path_problem(text), protected_by(text), shadowed(text)),
+    "issue url": parse_issue_url,
+    "repository url": parse_repository_url,
+    "expression": parse_expression,
+    "test command": read_command,
+    "tasks": lambda text: parse_cases(text, source="cases.json"),
+    "task": lambda text: parse_instance(text, source="case.json"),
+    "recording": lambda text: parse_recording(text, "x.toml"),
+    "schema": parse_schema,
+    "reply": lambda text: read_reply(text, CodeChange.model_json_schema(), CodeChange),
+    "ledger's state": lambda text: read_state(text, branch="cogworks/ledger/1"),
+    "ledger's message": parse_message,
+    "events": read_events,
+    "tool's records": read_tool_records,
+    "policy": lambda text: parse_policy(text, source="policy.toml"),
+    "service's answer": lambda text: read_response(
+        as_bytes(text), Request(request_id="1", method="validate")
+    ),
+    "answer of REST": parsed,
+    "records of a run": lambda text: read_records(as_bytes(text).split(b"\n")),
+    "page of an index": lambda text: read_page(
+        as_bytes(text), kind="text/html", url="https://x.example/simple/a/"
+    ),
+    "page of an index in JSON": lambda text: read_page(
+        as_bytes(text), kind="application/vnd.pypi.simple.v1+json", url="https://x.example/simple/a/"
+    ),
+    "wheel": lambda text: read_wheel(as_bytes(text)),
+    "installer's complaint": complaint,
+    "type checker": lambda text: read_mypy(as_bytes(text), ["a.py"]),
+    "linter": findings_in,
+    "literals": literals,
+    "what is not loaded": lambda text: unloaded_of([text]),
     "terminal": on_terminal,
     "log": in_log_of_actions,
     **{f"recipe of {path}": of_recipe(path) for path in RECIPES},
@@ -82,7 +150,8 @@ PARSERS: Mapping[str, Parser] = {
     **{f"source in {spec.name}": of_language(spec) for spec in specs()},
 }
 """Everything that reads text of others; what it raises of its own is in `EXPECTED`."""
-EXPECTED = (ConfigurationError, tomllib.TOMLDecodeError)
+EXPECTED = (CogworksError, tomllib.TOMLDecodeError, UnusableWheel)
+"""What stands for a text that is not read; each says why."""
 PIECES = (
     "x=1", "x = 1\n", "a.", "[", "]", "{", "}", "(", ")", "<", ">", "=", ":", ",", ";", "\n", "\r\n", " ", "\t", "\\\n", '"', "'", "'''", "#",
     "def f(): pass\n", "class A:\n", "import a\n", "from a import b\n", "[a]\n", "[[a]]\n", "@@ -1 +1 @@\n", "diff --git a/x b/x\n", "--- a/x\n",
