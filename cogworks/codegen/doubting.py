@@ -2,24 +2,35 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
 from cogworks.codebase.diffmodel import Diff, undone
 from cogworks.codegen.diagnosing import Diagnosis
 from cogworks.codegen.repair_job import Job, Notes, Tools
 from cogworks.domain_services.exploring import Beside, BesideParams
+from cogworks.domain_services.messages import TestReport
 from cogworks.repair.heldback import MOST_MUTANTS, held_back_warnings, touched_by
-from cogworks.repair.overfitting import warnings_of
+from cogworks.repair.overfitting import brings_values, warnings_of
 from cogworks.repair.proof import Proof
-from cogworks.repair.transact.measure import is_of
+from cogworks.repair.transact.measure import ids, is_of, limited_to
 
 _MOST_TESTS = 60
 """Of those that reach the change; each mistake that is tried runs them again."""
 
 
+class Doubts(NamedTuple):
+    """What was found out."""
+
+    warnings: tuple[str, ...] = ()
+    """A sentence for each doubt."""
+    reruns: tuple[TestReport, ...] = ()
+    """Further runs of the tests of the repair that this took, where all of them passed in it."""
+
+
 def doubts(
     changes: Diff, job: Job, notes: Notes, *, diagnosis: Diagnosis, tools: Tools, ends_s: float
-) -> tuple[str, ...]:
-    """A sentence for each doubt.
+) -> Doubts:
+    """What makes a change doubtful that is proven but for further runs.
 
     Args:
         tools: whose `tries`, where there is somebody, runs what is held back from whoever proposes.
@@ -29,13 +40,15 @@ def doubts(
     known = warnings_of(changes, tests, tools.explorer.text, job.rules)
     touched = touched_by(changes, job.rules)
     if tools.tries is None or not job.options.gates.held_back_s or not touched.after:
-        return known
+        return Doubts(known)
     targets = job.instance.failing_tests
     reaching = passing(diagnosis.regression([*touched.after]) or (), notes.proof)
     after = _tried(
         BesideParams(
             tests=tuple(islice(dict.fromkeys(chain(targets, reaching)), _MOST_TESTS)),
-            lines=dict(touched.after),
+            # What the others call is not compared with anything, and a change without a value of its own knows no input.
+            calls_of=tuple(targets),
+            lines=dict(touched.after) if brings_values(changes, job.rules) else {},
             mistakes_in=dict(touched.added),
             max_mutants=MOST_MUTANTS,
         ),
@@ -44,12 +57,16 @@ def doubts(
         ends_s,
     )
     if after is None:
-        return known
+        return Doubts(known)
     before = None
     if after.calls:
         asked = BesideParams(tests=targets, lines=dict(touched.before))
         before = _tried(asked, job, tools, ends_s, instead=undone(changes, tools.explorer.text))
-    return (*known, *held_back_warnings(before, after))
+    again = limited_to(after.report, targets)
+    passed = ids(again, {"passed"})
+    is_whole = all(any(is_of(case, target) for case in passed) for target in targets)
+    reruns = (again,) if is_whole and len(passed) == len(again.cases) else ()
+    return Doubts((*known, *held_back_warnings(before, after)), reruns)
 
 
 def _tried(

@@ -5,17 +5,18 @@ from typing import Any
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.codebase.patchtree import TreeState
 from cogworks.codegen.branching import Branching, Chronicle
 from cogworks.codegen.diagnosing import Diagnosis
-from cogworks.codegen.doubting import doubts
+from cogworks.codegen.doubting import Doubts, doubts
 from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of
 from cogworks.codegen.repair_terms import RepairTerms
 from cogworks.codegen.suitability import (
     known_before,
     misnamed,
     of_targets,
+    proven_tree,
     repair_proof,
+    state_of,
     unfit,
     unproven,
 )
@@ -35,12 +36,11 @@ from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.probe.investigating import TreeChanged
-from cogworks.repair.proof import Runs, weakened_lines
-from cogworks.repair.proof import Tree as ProvenTree
+from cogworks.repair.proof import Proof, Runs, weakened_lines
 from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transact.measure import RERUNS, as_found, limited_to
 from cogworks.repair.transact.outcomes import Result, TransactionEvent
-from cogworks.repair.transact.transaction import TransactionPorts, Tree, transact
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.vocabulary import CommitOid
 
 _FATAL = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout")
@@ -58,7 +58,7 @@ class PatchRun:
         self._ports = TransactionPorts(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
         with tools.tree.hold():
             tools.tree.go_back()
-        self._base = _state(tools.tree)
+        self._base = state_of(tools.tree)
         self._head = self._base
         self._before: TestReport | None = None
         self._report = TestReport(cases=())
@@ -281,39 +281,46 @@ class PatchRun:
         """Whether what the last run of the suite found makes a proof, its targets run again."""
         del payload, context
         ends_s = self._tools.now() + deadline_ms / 1000
-        targets = self._job.instance.failing_tests
         limit_s = min(self._job.limits.targeted_s, deadline_ms / 1000)
-        # The transaction that was kept ran them as well, on the same files.
-        reruns = [self._run(targets, limit_s) for _ in range(RERUNS - 1)]
-        before = limited_to(self._before or self._report, self._suite)
-        proof = self.notes.proof = repair_proof(
-            (_proven(self._base), _proven(self._head)),
-            Runs(before, self._report, reruns),
-            weakened=weakened_lines(self._changes(), self._job.rules),
-            command=self._job.command,
-            unstable=self._tools.steady.unstable.names if self._tools.steady else (),
-            targets=targets,
-        )
+        proof = self.notes.proof = self._proof_by(())
+        doubted = Doubts()
+        if not unproven(proof, self._job.instance):
+            doubted = doubts(
+                self._changes(),
+                self._job,
+                self.notes,
+                diagnosis=self._diagnosis,
+                tools=self._tools,
+                ends_s=ends_s,
+            )
+        # The transaction that was kept ran them as well, on the same files, and so may have whoever doubts.
+        reruns = list(doubted.reruns)
+        reruns += [
+            self._run(self._job.instance.failing_tests, limit_s) for _ in range(RERUNS - 1 - len(reruns))
+        ]
+        proof = self.notes.proof = self._proof_by(reruns)
         problems = unproven(proof, self._job.instance)
         flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]
         halt = f"flaky, so that they prove nothing: {', '.join(flaky)}" if flaky else ""
         if problems or flaky:
             return self._ended(Outcome.DIAGNOSTICS, reasons=problems, halt=halt)
-        found = doubts(
-            self._changes(),
-            self._job,
-            self.notes,
-            diagnosis=self._diagnosis,
-            tools=self._tools,
-            ends_s=ends_s,
-        )
-        self.notes.proof = proof.model_copy(update={"warnings": found})
+        self.notes.proof = proof.model_copy(update={"warnings": doubted.warnings})
         return self._ended(Outcome.GREEN, tree=self._head.tree)
+
+    def _proof_by(self, reruns: Sequence[TestReport]) -> Proof:
+        return repair_proof(
+            (proven_tree(self._base), proven_tree(self._head)),
+            Runs(limited_to(self._before or self._report, self._suite), self._report, reruns),
+            weakened=weakened_lines(self._changes(), self._job.rules),
+            command=self._job.command,
+            unstable=self._tools.steady.unstable.names if self._tools.steady else (),
+            targets=self._job.instance.failing_tests,
+        )
 
     def _finalize(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context, deadline_ms
         proof = self.notes.proof
-        if proof is None or proof.head != _proven(self._head) or unproven(proof, self._job.instance):
+        if proof is None or proof.head != proven_tree(self._head) or unproven(proof, self._job.instance):
             return failed("unproven", "FINALIZE: nothing proves the tree as it is now")
         return self._ended(Outcome.DONE, summary=f"{len(proof.having('fail_to_pass'))} test(s) repaired")
 
@@ -336,7 +343,7 @@ class PatchRun:
         return parse_diff(self._tools.tree.diff_from(self.base)).diff
 
     def _moved(self, why: str) -> None:
-        self._head = _state(self._tools.tree)
+        self._head = state_of(self._tools.tree)
         self._note_checkpoint(why)
 
     def _note_checkpoint(self, why: str, **data: Any) -> None:
@@ -383,14 +390,3 @@ class PatchRun:
 
     def _tell_moment(self, moment: TransactionEvent) -> None:
         self._note(moment.kind, step=moment.step, **moment.data)
-
-
-def _state(tree: Tree) -> TreeState:
-    with tree.hold():
-        state = tree.checkpoint()
-        tree.finish()
-    return state
-
-
-def _proven(state: TreeState) -> ProvenTree:
-    return ProvenTree(commit=state.head, tree=state.tree)

@@ -7,12 +7,27 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
+from cogworks.codebase.patchtree import TreeState
 from cogworks.cycle.events import Event, ExecutionComplete
 from cogworks.domain_services.messages import TestReport, commands_of, hides_any, is_hidden, versions_of
 from cogworks.repair.instance import Instance
 from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, Weakened, proven_tests
 from cogworks.repair.transact.measure import BAD, as_found, is_of
+from cogworks.repair.transact.transaction import Tree as PatchedTree
 from cogworks.repair.unloaded import Unloaded, unloaded_between, unloaded_of
+
+
+def state_of(tree: PatchedTree) -> TreeState:
+    """What may be gone back to, without anything being under way."""
+    with tree.hold():
+        state = tree.checkpoint()
+        tree.finish()
+    return state
+
+
+def proven_tree(state: TreeState) -> Tree:
+    """The same in the words of a proof."""
+    return Tree(commit=state.head, tree=state.tree)
 
 
 def of_targets(test: str, instance: Instance) -> bool:

@@ -200,8 +200,10 @@ class BesideParams(Message):
 
     tests: tuple[str, ...]
     """Test ids, which run and whose calls are varied."""
+    calls_of: tuple[str, ...] = ()
+    """Those of them whose calls alone are varied; none: all."""
     lines: dict[str, tuple[Lines, ...]]
-    """Artifact -> stretches; looked at are the functions around them, where there are none all of the artifact."""
+    """Artifact -> stretches; looked at are the functions around them, where there are none all of the artifact. None: no call is varied."""
     mistakes_in: dict[str, tuple[Lines, ...]] = Field(default_factory=dict)
     """Artifact -> stretches of functions in which plausible mistakes are tried on the tests, each for itself."""
     max_mutants: int = Field(default=8, ge=1, le=100)
@@ -243,6 +245,8 @@ class Beside(Message):
 
     calls: tuple[BesideCall, ...] = ()
     mutants: tuple[Mutant, ...] = ()
+    report: TestReport = TestReport(cases=())
+    """How the tests came out that ran for it, without any mistake; one more run of them. Empty: that is not told."""
     notes: tuple[str, ...] = ()
     """What could not be tried, and why; for people."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from cogworks.codebase.reading import read_text
 from cogworks.codebase.sandboxes import shadow_of
@@ -47,6 +47,13 @@ class HasPath(Protocol):
 
     @property
     def path(self) -> Path: ...
+
+
+@runtime_checkable
+class StandsAt(Protocol):
+    """A tree that knows of which commit its files are, but for those that somebody changed in it."""
+
+    def stands_at(self) -> str: ...
 
 
 class Explores(Protocol):
@@ -162,6 +169,34 @@ class Apart(Protocol):
     def __call__(self, texts: Mapping[str, str | None], /) -> AbstractContextManager[HasPath]: ...
 
 
+class _Known:
+    """What static checks found in some texts, the files around them being those of one commit."""
+
+    def __init__(self, at: Callable[[], str]) -> None:
+        self._at = at
+        self._commit = ""
+        self._found: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
+
+    def forget(self) -> None:
+        self._found = {}
+
+    def of(self, texts: Mapping[str, str]) -> Sequence[Diagnostic] | None:
+        """What was found in these; None where nobody looked."""
+        if (commit := self._at()) != self._commit:
+            self._commit = commit
+            self.forget()
+        return self._found.get(frozenset(texts.items()))
+
+    def found(
+        self, texts: Mapping[str, str], look: Callable[[], Sequence[Diagnostic]]
+    ) -> Sequence[Diagnostic]:
+        """The same, looked for where nobody did."""
+        known = self.of(texts)
+        if known is None:
+            known = self._found[frozenset(texts.items())] = tuple(look())
+        return known
+
+
 class Consulted(Exploration):
     """The same, and what the services say of a change in it; obeys `transaction.Checks` as well."""
 
@@ -177,7 +212,7 @@ class Consulted(Exploration):
         pace: TestPace | None = None,
         apart: Apart | None = None,
     ) -> None:
-        """As `Exploration`.
+        """As `Exploration`; where the tree `StandsAt` a commit, what static checks find in the same texts there is asked once.
 
         Args:
             apart: a tree in which tests can be run with other texts in place of these; None: without a history, so that a service
@@ -187,13 +222,17 @@ class Consulted(Exploration):
         self._apart = apart or partial(shadow_of, tree.path)
         self._has_run = False
         self._services = services
-        self._known: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
+        self._is_placed = isinstance(tree, StandsAt)
+        self._known = _Known(tree.stands_at if isinstance(tree, StandsAt) else lambda: "")
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
         if not paths:
             return ()
         texts = {path: text for path in paths if (text := self.text(path)) is not None}
-        return (*self._services.validate(self._tree, paths), *_mistakes(texts))
+        found = self._known.of(texts) if self._is_placed and len(texts) == len(paths) else None
+        if found is None:
+            found = self._services.validate(self._tree, paths)
+        return (*found, *_mistakes(texts))
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         what = f"running {len(tests)} test(s)" if tests else "running the suite"
@@ -241,6 +280,7 @@ class Consulted(Exploration):
         return Beside(
             calls=tuple(call for each in found for call in each.calls),
             mutants=tuple(mutant for each in found for mutant in each.mutants),
+            report=TestReport(cases=tuple(case for each in found for case in each.report.cases)),
             notes=tuple(note for each in found for note in each.notes),
         )
 
@@ -249,7 +289,7 @@ class Consulted(Exploration):
         there = {path: text for path in images if (text := self.text(path)) is not None}
         left = {path: text for path, text in images.items() if text is not None}
         with shadow_of(self._tree.path, images) as after:
-            found = (*self._services.validate(after, [*left]), *_mistakes(left)) if left else ()
+            found = (*self._validated(after, images, left), *_mistakes(left)) if left else ()
             return Reading(
                 before=self._signatures(self._tree, [*there]),
                 after=self._signatures(after, [*left]),
@@ -257,13 +297,19 @@ class Consulted(Exploration):
                 lint=_beyond(found, self._found_in(there), is_syntax=False),
             )
 
+    def _validated(
+        self, after: HasPath, images: Mapping[str, str | None], left: Mapping[str, str]
+    ) -> Sequence[Diagnostic]:
+        if not self._is_placed or len(left) < len(images):
+            # Where a file goes, what is found in others may be about that.
+            return self._services.validate(after, [*left])
+        return self._known.found(left, lambda: self._services.validate(after, [*left]))
+
     def _found_in(self, texts: Mapping[str, str]) -> Sequence[Diagnostic]:
         """What is found in these files as they lie there; asked once for each state of them."""
-        known = frozenset(texts.items())
-        if texts and known not in self._known:
-            # Only the latest state is asked about again: several diffs of one request are judged on it.
-            self._known = {known: tuple(self._services.validate(self._tree, [*texts]))}
-        return self._known.get(known, ())
+        if not texts:
+            return ()
+        return self._known.found(texts, lambda: self._services.validate(self._tree, [*texts]))
 
     def _signatures(self, tree: HasPath, paths: Sequence[str]) -> Signatures:
         if not paths:

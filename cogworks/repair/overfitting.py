@@ -1,6 +1,7 @@
 """Whether a change knows the data of the tests it repairs: a table of their inputs passes and repairs nothing."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from cogworks.codebase.changes import matching
@@ -9,6 +10,10 @@ from cogworks.repair.violations import TestRules
 
 _TEXT = re.compile(r"""(?<![\w"'])[rbuRBU]{0,2}("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
+_VALUE = re.compile(
+    r"""["'`]|(?<!\w)\d[\w.]*|\b(?:None|True|False|null|nil|undefined|true|false|import|include|require|use)\b"""
+)
+"""What code can tell one input from another by, or what brings such from elsewhere."""
 _COMMON = frozenset(
     [
         "0",
@@ -75,6 +80,23 @@ def known_data(
     rare = [each for each in shared if each not in _COMMON]
     is_known = any(map(_is_telling, rare)) or len(rare) >= _SEVERAL or len(shared) >= _MANY
     return tuple(shared) if is_known else ()
+
+
+def brings_values(diff: Diff, rules: TestRules) -> bool:
+    """Whether a change writes a text, a number or another value that the lines it takes away did not have.
+
+    One that does not cannot know the inputs of a test: it has nothing to tell them from others by.
+    """
+    return any(_new_values(file) for file in diff.files if matching(file.path, rules.files) is None)
+
+
+def _new_values(file: FileDiff) -> Counter[str]:
+    signs: dict[str, list[str]] = {"+": [], "-": [], " ": []}
+    for hunk in file.hunks:
+        for line in hunk.lines:
+            signs[line.sign].append(line.text)
+    added, removed = (Counter(_VALUE.findall("\n".join(signs[each]))) for each in "+-")
+    return added - removed
 
 
 def _in_words(shared: Sequence[str]) -> str:

@@ -36,6 +36,10 @@ class Copy:
         """The commit whose manifests say what the tests need; no diff can change that."""
         return self.start
 
+    def stands_at(self) -> str:
+        """The commit it is at now; what is not committed comes on top."""
+        return self.git.run("rev-parse", "HEAD", cwd=self.path).strip()
+
     def apart(self, folder: Path) -> Apart:
         """Trees of its base with other texts, each for a time and below a folder; the environment is that of the clone."""
         return partial(Sandboxes(self.path, self.git, folder).with_texts, self.start, base=self.start)

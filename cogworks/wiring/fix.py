@@ -35,12 +35,11 @@ from cogworks.repair.hanging import TestPace
 from cogworks.repair.instance import Instance
 from cogworks.repair.interview import Interview
 from cogworks.repair.offline import Nobody
-from cogworks.repair.options import ModelChoice, Options
+from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.repair.transact.gates import Limits as RepairLimits
 from cogworks.repair.transact.steady import SteadyTests
-from cogworks.settings.config import CONFIG_FILE, Config, Environment, parse_config
-from cogworks.settings.llm import LlmConfig, Price
+from cogworks.settings.config import CONFIG_FILE, Environment
 from cogworks.sight.index import Index
 from cogworks.sight.seen import Seen
 from cogworks.sight.store import Store as SightStore
@@ -50,10 +49,11 @@ from cogworks.vocabulary import RunId
 from cogworks.wiring.clone import as_it_lies, asked_about, clone_of, own_files
 from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.fix_looks import looks_at
+from cogworks.wiring.fix_model import config_of, within
 from cogworks.wiring.fix_targets import asked_once, with_failing
 from cogworks.wiring.looks import LOOKS_FILE
 from cogworks.wiring.model import gateway_of, open_provider, priced
-from cogworks.wiring.probes import Site, laboratory_of
+from cogworks.wiring.probes import Lent, Site, laboratory_of
 from cogworks.wiring.services import open_panel
 from cogworks.wiring.tools import open_redactor
 
@@ -61,9 +61,6 @@ _TEST_LIMIT_S = 3_600.0
 _TOTAL_LIMIT_S = 6 * 3_600.0
 _NODE = "code_generation"
 """Whose limits a repair has: it asks for code as well."""
-_OWN = "own-client"
-_FREE = Price(input=0, output=0, cache_write=0, cache_read=0)
-"""What a client of the caller's own costs is the caller's business."""
 PROMPTS = "prompts.ndjson"
 NO_MODEL = (
     'no model is named. Give `--config FILE` with\n\n[codegen.model]\nname = "claude-sonnet-5-5"\n\nor set '
@@ -206,6 +203,7 @@ def open_repair(
         copy = clone_of(repository, order.instance, folder, say)
         files = own_files(copy.path)
         names = tuple(each.name for each in copy.path.iterdir())
+        lent = Lent()
         with (
             _open_model(order, environment, files, provider, during) as asked,
             open_panel(
@@ -213,6 +211,7 @@ def open_repair(
                 environment,
                 caller=Caller(node="fix"),
                 warn=say,
+                left_s=lent.left_s,
                 test_command=order.words,
                 names=names,
             ) as panel,
@@ -225,6 +224,8 @@ def open_repair(
             sandbox_pool = opened.enter_context(
                 laboratory_of(site, tree, files, environment, warn=say, test_command=order.words)
             )
+            lent.panel = panel
+            sandbox_pool.lend(lent)
             store, checkout = SightStore(folder / "sight.sqlite3"), Checkout(copy.path, copy.git)
             consulted = SteadyTests(
                 Consulted(
@@ -346,7 +347,7 @@ def _open_model(
     during: During,
 ) -> Iterator[_Asked | Unasked]:
     """Who is asked, or why nobody is."""
-    config = _config(order.options.model, environment, files, is_given=provider is not None)
+    config = config_of(order.options.model, environment, files, is_given=provider is not None)
     if order.is_offline or config is None:
         yield Unasked("no model is asked, as is wanted." if order.is_offline else NO_MODEL)
         return
@@ -369,31 +370,4 @@ def _open_model(
         )
         sight = config.sight
         limits = LookLimits(max_turns=sight.turns(_NODE), max_input_tokens=sight.max_tokens)
-        yield _Asked(gateway_of(_within(config, order.max_cost_usd), files, log), log, limits)
-
-
-def _within(config: Config, max_cost_usd: Decimal | None) -> Config:
-    """The configuration with a budget of at most so much."""
-    budgets, most = config.budgets, config.budgets.pipeline_max_cost_dollars
-    if max_cost_usd is None or float(max_cost_usd) >= most:
-        return config
-    lower = budgets.model_copy(update={"pipeline_max_cost_dollars": float(max_cost_usd)})
-    return config.model_copy(update={"budgets": lower})
-
-
-def _config(
-    choice: ModelChoice, environment: Environment, files: Mapping[str, str], *, is_given: bool
-) -> Config | None:
-    """The configuration with the model that is named, by the environment first; None when none is.
-
-    Args:
-        is_given: whether the caller brings a client of its own, which needs neither a name nor a price.
-    """
-    text = files.get("config.toml")
-    found = parse_config(text) if text is not None else None
-    name = environment.llm_model or choice.name or (found.llm.model if found else "")
-    if not name:
-        return Config(llm=LlmConfig(model=_OWN, prices={_OWN: _FREE})) if is_given else None
-    config = found or Config(llm=LlmConfig(model=name))
-    update = {"model": name, "provider": choice.provider or config.llm.provider}
-    return config.model_copy(update={"llm": config.llm.model_copy(update=update)})
+        yield _Asked(gateway_of(within(config, order.max_cost_usd), files, log), log, limits)

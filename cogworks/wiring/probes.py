@@ -74,10 +74,30 @@ class ProbeSandbox:
         return () if isinstance(answers, NotOffered) else [answer.result for answer in answers]
 
 
+class Lent:
+    """The services of whoever waits for the probes, for the first seat: no others need to start for one probe at a time."""
+
+    def __init__(self) -> None:
+        self.panel: ServicePanel | None = None
+        """None: there are none to lend."""
+        self._probes_left_s: Callable[[], float | None] = lambda: None
+
+    def left_s(self) -> float | None:
+        """What is left of the time of the probe that uses them; None: none does, so that nothing of it ends them."""
+        return self._probes_left_s()
+
+    def to(self, left_s: Callable[[], float | None]) -> ServicePanel | None:
+        """Hand them over, once."""
+        panel, self.panel = self.panel, None
+        if panel is not None:
+            self._probes_left_s = left_s
+        return panel
+
+
 class ProbeSandboxPool:
     """Rooms for several threads, until the `with` block ends; obeys `cogworks.repair.probe.investigating.SandboxPool`.
 
-    A service answers one question after another, so every room that is in use has its own; they start at their first
+    A service answers one question after another, so every room that is in use has its own, or what is lent; they start at their first
     question and serve one probe after another.
     """
 
@@ -94,6 +114,7 @@ class ProbeSandboxPool:
         left_s: how many seconds there are for all probes from now on; None: as many as each has.
         """
         self._all_left_s = left_s
+        self._lent = Lent()
         self._site = site
         self._tree = tree
         self._open_services = open_services
@@ -118,13 +139,19 @@ class ProbeSandboxPool:
         with self._mutex:
             seat = self._free.pop() if self._free else self._furnished()
         seat.until_s = time.monotonic() + limit_s
+        seat.is_used = True
         try:
             head = CommitOid(self._site.git.run("rev-parse", "HEAD", cwd=self._site.path).strip())
             with self._sandboxes.at(head, base=self._site.base) as sandbox:
                 yield ProbeSandbox(sandbox, seat.panel)
         finally:
+            seat.is_used = False
             with self._mutex:
                 self._free.append(seat)
+
+    def lend(self, lent: Lent) -> None:
+        """From now on the first seat has these services instead of its own."""
+        self._lent = lent
 
     def digest(self) -> str:
         """A tree that is not the one of its commit any more has a digest of its own."""
@@ -142,7 +169,9 @@ class ProbeSandboxPool:
 
     def _furnished(self) -> "_Worker":
         seat = _Worker()
-        seat.panel = self._stack.enter_context(self._open_services(lambda: self._left_s(seat)))
+        lent = self._lent.to(lambda: self._left_s(seat) if seat.is_used else None)
+        panel = lent or self._open_services(lambda: self._left_s(seat))
+        seat.panel = self._stack.enter_context(panel)
         return seat
 
     def _left_s(self, seat: "_Worker") -> float:
@@ -156,6 +185,7 @@ class _Worker:
 
     panel: ServicePanel
     until_s: float = 0.0
+    is_used: bool = False
 
 
 def laboratory_of(

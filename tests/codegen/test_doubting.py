@@ -2,26 +2,35 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from cogworks.codegen.doubting import passing
 from cogworks.cycle.limits import Limits
 from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
+from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.options import Options, parse_options
 from cogworks.repair.proof import Proof, ProvenTest, Tree
 from cogworks.vocabulary import CommitOid
-from tests.cycle.repair_scene import RepairScene
+from tests.cycle.repair_scene import TARGETS, RepairScene
 from tests.cycle.test_repairing import BOTH, PATTERN, WHOLE
 from tests.fixing import diffs, plan
 from tests.repair.benches import make_worktree
+
+Outcome = Literal["passed", "failed", "error", "skipped"]
+_OLD, _NEW = BOTH["a.txt"]
+WITH_A_VALUE = {"a.txt": (_OLD, f"{_NEW}\n# 7")}
 
 
 class Tries:
     """Answers that only the input of a test is treated otherwise; obeys `TriesBeside`."""
 
-    def __init__(self) -> None:
+    def __init__(self, outcomes: Mapping[str, Outcome] | None = None) -> None:
+        """Args:
+        outcomes: of tests that ran for it; none: they are not told.
+        """
+        self._cases = tuple(TestCase(id=test, outcome=end) for test, end in (outcomes or {}).items())
         self.asked: list[tuple[BesideParams, Mapping[str, str | None] | None]] = []
 
     def beside(
@@ -42,17 +51,22 @@ class Tries:
             for number in range(9)
         ]
         mutants = (Mutant(artifact="a.txt", line=1, change="without `a`", is_noticed=True),)
-        return Beside(calls=tuple(calls), mutants=mutants)
+        report = TestReport(cases=self._cases)
+        return Beside(calls=tuple(calls) if params.lines else (), mutants=mutants, report=report)
 
 
 def repaired(
-    folder: Path, tries: Tries | None, options: Options | None = None, now: Callable[[], float] = lambda: 0.0
+    folder: Path,
+    tries: Tries | None,
+    options: Options | None = None,
+    now: Callable[[], float] = lambda: 0.0,
+    change: Mapping[str, tuple[str, str]] = WITH_A_VALUE,
 ) -> RepairScene:
     scene = RepairScene(
         make_worktree(folder),
         PATTERN,
         plan(WHOLE),
-        diffs(BOTH),
+        diffs(change),
         options=options or Options(),
         tries=tries,
         now=now,
@@ -69,13 +83,51 @@ def test_a_proven_change_is_tried_beside_its_tests_once_as_it_is_and_once_withou
 
     (after, now), (before, old) = tries.asked
     assert (now, after.timeout_s, after.max_mutants) == (None, 20, 8)
-    assert after.lines == after.mistakes_in == before.lines == {"a.txt": ((1, 1), (4, 4))}
+    assert after.lines == after.mistakes_in == {"a.txt": ((1, 1), (4, 5))}
+    assert before.lines == {"a.txt": ((1, 1), (4, 4))}
+    assert after.calls_of == before.tests
     assert old == {"a.txt": "a = bad\nb = good\nc = good\nd = bad\n"}
     assert (before.mistakes_in, before.tests) == ({}, ("a.txt::a", "a.txt::d"))
     proof = scene.work.notes.proof
     assert proof is not None
     assert proof.is_proven
     assert [warning[:42] for warning in proof.warnings] == ["The change treats the inputs of a.txt::a o"]
+
+
+def test_a_change_that_writes_no_value_knows_no_input_and_is_tried_with_mistakes_alone(
+    tmp_path: Path,
+) -> None:
+    tries = Tries()
+
+    proof = repaired(tmp_path, tries, change=BOTH).work.notes.proof
+
+    [(after, now)] = tries.asked
+    assert (after.lines, after.mistakes_in, now) == ({}, {"a.txt": ((1, 1), (4, 4))}, None)
+    assert proof is not None
+    assert (proof.is_proven, proof.warnings) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "last"),
+    [
+        ({}, TARGETS),
+        ({"a.txt::a": "passed", "a.txt::d": "passed", "a.txt::b": "failed"}, ()),
+        ({"a.txt::a": "passed", "a.txt::d": "failed"}, TARGETS),
+        ({"a.txt::a": "passed"}, TARGETS),
+    ],
+    ids=["not told", "all passed", "one failed", "one is missing"],
+)
+def test_a_run_that_trying_took_is_one_of_the_further_runs_where_all_passed_in_it(
+    tmp_path: Path, outcomes: Mapping[str, Outcome], last: tuple[str, ...]
+) -> None:
+    scene = repaired(tmp_path, Tries(outcomes))
+
+    proof = scene.work.notes.proof
+    assert proof is not None
+    assert scene.checks.runs[-1] == last
+    assert {each.id: each.reruns for each in proof.tests if each.id in TARGETS} == dict.fromkeys(
+        TARGETS, ("passed",)
+    )
 
 
 @pytest.mark.parametrize(("seconds", "count"), [("0", 0), ("7", 2)])

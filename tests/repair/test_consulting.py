@@ -175,6 +175,35 @@ def test_the_worktree_is_judged_once_for_several_diffs_of_the_same_files(tmp_pat
     assert len(services.asked) == 4
 
 
+def test_what_was_found_in_a_text_at_a_commit_is_not_looked_for_again(tmp_path: Path) -> None:
+    old, new = "fn total() {}\n", "fn totals() {}\n"
+    (tmp_path / "cart.rs").write_text(old)
+    (tmp_path / "more.rs").write_text(old)
+    services = OtherLanguages()
+
+    class Standing(NamedTuple):
+        path: Path
+        commit: list[str]
+
+        def stands_at(self) -> str:
+            return self.commit[0]
+
+    tree = Standing(tmp_path, ["one"])
+    consulted = Consulted(tree, services)
+
+    consulted.read({"cart.rs": f"{new}// moved\n"})
+    consulted.read({"cart.rs": f"{new}// moved\n"})
+    assert consulted.static(["cart.rs"]) == ()
+    (tmp_path / "cart.rs").write_text(f"{new}// moved\n")
+    assert [each.category for each in consulted.static(["cart.rs"])] == ["borrow_checker"]
+    assert len(services.asked) == 2
+    # Other files around it, or one that goes, may make of the same text something else.
+    consulted.read({"cart.rs": f"{new}// moved\n", "more.rs": None})
+    tree.commit[0] = "two"
+    consulted.static(["cart.rs"])
+    assert len(services.asked) == 5
+
+
 def test_a_patch_of_another_language_that_cannot_be_read_reaches_no_file(tmp_path: Path) -> None:
     tree = make_worktree(tmp_path, {**FILES, "cart.rs": "fn total() -> i32 {\n    1\n}\n"})
     ports = TransactionPorts(patch_tree(tree), Consulted(Tree(tree), OtherLanguages()))

@@ -3,7 +3,7 @@ import pytest
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.overfitting import known_data, literals, warnings_of
+from cogworks.repair.overfitting import brings_values, known_data, literals, warnings_of
 from cogworks.repair.proof import Proof, Runs, Tree, caution, markdown, proven_tests, summarised
 from cogworks.repair.reranking import Traits, in_order
 from cogworks.repair.violations import TestRules
@@ -51,6 +51,35 @@ def test_a_change_that_holds_the_data_of_its_tests_is_found(new: str, shared: tu
 )
 def test_a_repair_that_shares_little_with_its_tests_is_not(old: str, new: str) -> None:
     assert found(old, new) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "does"),
+    [
+        ("text.lower()", "text.upper()", False),
+        ("return text", "return text.strip()\n    return text", False),
+        ('replace(" ", "-")', 'replace("-", " ")', False),
+        ('replace(" ", "-")', 'replace(" ", "-", 1)', True),
+        ("return text", 'return {"a": "b"}.get(text) or text', True),
+        ("return text", "if text is None:\n        return text\n    return text", True),
+        ("return text", "from cases import known\n    return known(text) or text", True),
+        ("def slug(text)", "def slug(text, utf8)", False),
+    ],
+    ids=[
+        "another name",
+        "a line more",
+        "moved texts",
+        "a number",
+        "a table",
+        "nothing",
+        "from elsewhere",
+        "a digit in a name",
+    ],
+)
+def test_whether_a_change_writes_a_value_that_could_tell_inputs_apart(old: str, new: str, does: bool) -> None:
+    diff = Diff(files=(between("slug.py", BEFORE, BEFORE.replace(old, new)),))
+
+    assert brings_values(diff, TestRules()) is does
 
 
 def test_a_literal_that_was_there_before_says_nothing() -> None:

@@ -43,13 +43,15 @@ def tried(
     mutants: int = 0,
     seconds: float = 60,
     tests: Sequence[str] = ("test_shop.py",),
+    calls_of: Sequence[str] = (),
 ) -> Beside:
     copy = repository(folder, {"shop.py": SHOP, "test_shop.py": TESTS, **(files or {})})
     where = {"shop.py": tuple(lines)}
     mistakes = where if mutants else {}
     params = BesideParams(
         tests=tuple(tests),
-        lines=where,
+        lines=where if lines else {},
+        calls_of=tuple(calls_of),
         mistakes_in=mistakes,
         max_mutants=mutants or 1,
         timeout_s=seconds,
@@ -71,6 +73,24 @@ def test_a_function_is_called_with_what_lies_beside_the_inputs_of_a_test(tmp_pat
     assert outcomes(found, "test_double")["dict{'number': 4}"] == "8 after which dict{'number': 4}"
     assert outcomes(found, "test_name") == outcomes(found, "test_till") == {}
     assert all(each.is_value and each.own == own.given for each in found.calls)
+
+
+def test_the_calls_of_some_tests_alone_are_made_again_and_all_are_told_how_they_came_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "none").mkdir()
+    where = [(2, 2), (6, 6), (12, 12)]
+
+    one = tried(tmp_path / "one", where, calls_of=["test_shop.py::test_name"])
+    none = tried(tmp_path / "none", [])
+
+    assert {call.test for call in one.calls} == {"test_shop.py::test_name"}
+    assert none.calls == ()
+    for found in (one, none):
+        assert {case.id.partition("::")[2]: case.outcome for case in found.report.cases} == dict.fromkeys(
+            ("test_double", "test_name", "test_till"), "passed"
+        )
 
 
 def test_texts_keep_their_shape_and_objects_are_varied_inside(tmp_path: Path) -> None:
@@ -99,13 +119,13 @@ def test_the_same_files_give_the_same_answer(tmp_path: Path) -> None:
     )
 
 
-def test_a_mistake_that_no_test_notices_is_told_beside_those_that_one_does(tmp_path: Path) -> None:
+def test_a_mistake_that_no_test_notices_is_told_and_of_a_line_that_is_guarded_one_alone(
+    tmp_path: Path,
+) -> None:
     found = tried(tmp_path, [(2, 2), (12, 13)], mutants=8)
 
     assert {(each.line, each.change, each.is_noticed) for each in found.mutants} == {
         (2, "without `result = number * 2`", True),
-        (2, "`number + 2` for `number * 2`", True),
-        (2, "`3` for `2`", True),
         (12, "without `self.sum += amount`", True),
         (13, "without `unused = amount`", False),
     }

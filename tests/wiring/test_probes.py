@@ -36,7 +36,7 @@ from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.fix import open_repair
 from cogworks.wiring.model import open_provider
-from cogworks.wiring.probes import ProbeSandboxPool, Site, laboratory_of, sandbox_pool_in
+from cogworks.wiring.probes import Lent, ProbeSandboxPool, Site, laboratory_of, sandbox_pool_in
 from cogworks.wiring.step import _open_session
 from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import ScriptedModel
@@ -118,6 +118,27 @@ def test_any_change_of_the_worktree_changes_its_digest(bench: Bench, path: str) 
     (bench.shop / path).write_text("changed\n")
 
     assert bench.sandbox_pool.digest() != before
+
+
+def test_services_that_are_lent_serve_the_first_room_and_have_its_time_only_while_it_is_used(
+    bench: Bench,
+) -> None:
+    lent = Lent()
+    lent.panel = ServicePanel((), warn=lambda _: None)
+    bench.sandbox_pool.lend(lent)
+
+    with bench.sandbox_pool as sandbox_pool:
+        assert lent.left_s() is None
+        with sandbox_pool.sandbox(limit_s=60):
+            assert 0 < (lent.left_s() or 0) <= 60
+            with sandbox_pool.sandbox(limit_s=60):
+                assert len(bench.panels.left) == 1
+        assert lent.left_s() is None
+        with sandbox_pool.sandbox(limit_s=30):
+            assert 0 < (lent.left_s() or 0) <= 60
+            sandbox_pool.cancel()
+            assert lent.left_s() == pytest.approx(0.01)
+    assert bench.panels.closed == 1
 
 
 def test_as_many_services_are_opened_as_rooms_were_in_use_at_once(bench: Bench) -> None:

@@ -162,7 +162,8 @@ class SteadyTests:
         self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
     ) -> Beside | None:
         asked = params.model_copy(update={"tests": named(params.tests, self.unstable)})
-        return self._consulted.beside(asked, instead=instead)
+        found = self._consulted.beside(asked, instead=instead)
+        return found and found.model_copy(update={"report": self.numbered(found.report)})
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
         return self._consulted.static(paths)

@@ -54,7 +54,7 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
         asked = asked._replace(command=())
     run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
     calls, mutants = tuple(_calls(run.records)), tuple(_mutants(run.records))
-    result = Beside(calls=calls, mutants=mutants, notes=tuple(_untried(run)))
+    result = Beside(calls=calls, mutants=mutants, report=run.report, notes=tuple(_untried(run)))
     diagnostics = test_diagnostics(run.report) + left_out(asked.interpreter)
     return _answer(request, result, diagnostics, outcome_counts(run.report))
 
@@ -85,7 +85,7 @@ def _untried(run: Observed) -> Iterator[str]:
 def _plugin(params: BesideParams) -> Plugin:
     seconds = params.timeout_s * _SHARE_OF_MUTANTS
     mistakes = {"lines": params.mistakes_in, "most": params.max_mutants, "seconds": seconds}
-    wish = {"lines": params.lines, "mistakes": mistakes}
+    wish = {"lines": params.lines, "of": params.calls_of, "mistakes": mistakes}
     return Plugin("cogworks_beside", (f"--cogworks-beside={json.dumps(wish)}",))
 
 

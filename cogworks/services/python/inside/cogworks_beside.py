@@ -59,7 +59,7 @@ def _unwatched(config: pytest.Config) -> None:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     wish, reporter = _asked(item.config)
-    if wish is None:
+    if wish is None or not wish["lines"] or not _is_called(item, wish):
         yield
         return
     watch = Watch(str(item.config.rootpath), wish["lines"])
@@ -83,6 +83,14 @@ def _asked(config: pytest.Config) -> tuple[Any, Any]:
     wish = config.getoption("--cogworks-beside")
     reporter = config.pluginmanager.get_plugin("cogworks-reporter")
     return (None, None) if wish is None or reporter is None else (json.loads(wish), reporter)
+
+
+def _is_called(item: pytest.Item, wish: Any) -> bool:
+    """Whether the calls of this test are made again: those of all tests are, where none is named."""
+    wanted = wish.get("of", [])
+    return not wanted or any(
+        item.nodeid == each or item.nodeid.startswith((f"{each}::", f"{each}[")) for each in wanted
+    )
 
 
 class Call:

@@ -42,25 +42,34 @@ def try_mutants(
 
     Args:
         begin: what is done first in each fork.
-        most: so many at most, one of each line before a second one of any.
+        most: so many at most, one of each line before a second one of any; none of a line any more in which one was noticed.
         seconds: of all of them together.
     """
-    ends = time.monotonic() + seconds
     began = time.monotonic()
+    ends = began + seconds
+    waiting = _by_turns(_all_mutants(session, lines))
+    if not waiting:
+        return
     run = partial(_end_of, session, begin)
     if run(lambda: True, limit_s=seconds) != _UNNOTICED:
         # What fails without a mistake notices none.
         yield {"kind": "untried", "text": "the tests fail, or do not end in time, without one"}
         return
     limit_s = _FEWEST_S + 5 * (time.monotonic() - began)
-    for artifact, line, change, put in _by_turns(_all_mutants(session, lines))[:most]:
+    guarded: set[tuple[str, int]] = set()
+    for artifact, line, change, put in waiting:
         left = ends - time.monotonic()
-        if left <= 0:
+        if left <= 0 or most <= 0:
             return
+        if (artifact, line) in guarded:
+            continue
+        most -= 1
         end = run(put, limit_s=min(left, limit_s))
         if end != _NOT_PUT:
             told = {"artifact": artifact, "line": line, "change": change}
             yield {"kind": "mutant", **told, "is_noticed": end != _UNNOTICED}
+        if end not in (_UNNOTICED, _NOT_PUT):
+            guarded.add((artifact, line))
 
 
 Mutant = tuple[str, int, str, Callable[[], bool]]
@@ -94,8 +103,15 @@ def _all_mutants(session: pytest.Session, lines: dict[str, Stretches]) -> Iterat
 def _live(path: str) -> dict[int, list[FunctionType]]:
     """The functions of a file that are loaded, by their first lines."""
     found: dict[int, list[FunctionType]] = {}
+    paths: dict[str, bool] = {}
     for each in gc.get_objects():
-        if isinstance(each, FunctionType) and os.path.realpath(each.__code__.co_filename) == path:
+        if not isinstance(each, FunctionType):
+            continue
+        name = each.__code__.co_filename
+        if name not in paths:
+            # Asked once for each file: there are tens of thousands of functions.
+            paths[name] = os.path.realpath(name) == path
+        if paths[name]:
             found.setdefault(each.__code__.co_firstlineno, []).append(each)
     return found
 
