@@ -43,7 +43,13 @@ class Outcomes(NamedTuple):
 class PlainSuite:
     """The tests of one tree, whose sources are exchanged between runs."""
 
-    def __init__(self, tree: Path, process: "subprocess.Popen[str]") -> None:
+    def __init__(
+        self, tree: Path, process: "subprocess.Popen[str]", *, python: Path, environment: Mapping[str, str]
+    ) -> None:
+        """Args:
+        python: runs pytest with these tests in processes of their own, in this environment.
+        """
+        self.python, self.environment = python, environment
         self._tree = tree
         self._process = process
         self._told: dict[tuple[frozenset[tuple[str, str]], tuple[str, ...]], Outcomes] = {}
@@ -127,7 +133,7 @@ def plain_suite(tree: Path, environments: Path) -> Iterator[PlainSuite]:
             command, cwd=home, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:
             try:
-                yield PlainSuite(tree, process)
+                yield PlainSuite(tree, process, python=interpreter.python, environment=environment)
             finally:
                 process.kill()
 

@@ -19,6 +19,7 @@ from cogworks.settings.config import Environment
 from cogworks.vocabulary import Value
 from cogworks.wiring.fix import Order, open_repair
 from scripts.benchmarks.realbugs.adversary import Adversary
+from scripts.benchmarks.realbugs.byhand import ByHand, Spent, by_hand, now, since
 from scripts.benchmarks.realbugs.harvesting import steps
 from scripts.benchmarks.realbugs.hunks import applied
 from scripts.benchmarks.realbugs.offers import Offer, Step, offers
@@ -100,6 +101,13 @@ class Played(Value):
     """Whether localisation had shown the true places; if not, the offers were tried there by transactions alone."""
     ranks: dict[str, float | None]
     seconds: float = 0.0
+    repair_s: float = 0.0
+    """Of the whole of `cogworks fix`, the last time it was played."""
+    repair_processor_s: float = 0.0
+    by_hand_s: float = 0.0
+    """Of the plain loop over the same offers: apply, run all tests, until each fix is there."""
+    by_hand_processor_s: float = 0.0
+    by_hand_runs: int = 0
 
 
 def played(bug: Bug, pair: Opened, judges: Judges, environment: Environment) -> Played:
@@ -117,6 +125,7 @@ def played(bug: Bug, pair: Opened, judges: Judges, environment: Environment) -> 
         # No test tells this end from the true one, so it is no mistake of the loop; and it is no true fix either.
         survivors += len(wrong)
         stock = [tuple(offer for offer in each if offer not in wrong) for each in stock]
+    hand = _by_hand(pair, stock, judges)
     return Played(
         bug=bug.id,
         lines=sum(hunk.changed_lines for hunk in hunks),
@@ -135,7 +144,19 @@ def played(bug: Bug, pair: Opened, judges: Judges, environment: Environment) -> 
         is_located=found.is_located,
         ranks=ranks(found.ranking, hunks) if found.ranking else {},
         seconds=round(time.monotonic() - started_s, 1),
+        repair_s=round(found.spent.wall_s, 2),
+        repair_processor_s=round(found.spent.processor_s, 2),
+        by_hand_s=round(hand.spent.wall_s, 2),
+        by_hand_processor_s=round(hand.spent.processor_s, 2),
+        by_hand_runs=hand.runs,
     )
+
+
+def _by_hand(pair: Opened, stock: Sequence[Sequence[Offer]], judges: Judges) -> ByHand:
+    with TemporaryDirectory(prefix="cogworks-bench-") as name:
+        base = pair.lay_out(pair.sides.older, Path(name, "base"))
+        _committed(base)
+        return by_hand(base, stock, judges.newer.python, judges.newer.environment)
 
 
 def _once(
@@ -148,7 +169,7 @@ def _once(
         found = _repaired(bug, pair, stock, base, environment)
         if not found.is_located:
             placed = _repaired_in_place(bug, pair, stock, base, environment)
-            found = placed._replace(ranking=found.ranking)
+            found = placed._replace(ranking=found.ranking, spent=found.spent)
         return found, _patched(base, found.patch, pair.sides.older)
 
 
@@ -165,6 +186,8 @@ class _Found(NamedTuple):
     tried: Sequence[str]
     is_located: bool
     ranking: Ranking | None
+    spent: Spent = Spent(0, 0)
+    """By the whole of `cogworks fix`."""
 
 
 def _repaired(
@@ -179,8 +202,10 @@ def _repaired(
     )
     instance = Instance(instance_id=bug.id, failing_tests=bug.tests)
     order = Order(base, instance, OPTIONS, command="python -m pytest -q")
+    began = now()
     with open_repair(order, environment, say=lambda _: None, provider=adversary) as repair:
         result, patch, notes = repair.run(), repair.patch, repair.notes
+    spent = since(began)
     return _Found(
         success=result.success,
         error=result.error or "",
@@ -191,6 +216,7 @@ def _repaired(
         tried=[each.result.code for each in notes.tried],
         is_located=adversary.offered != [] and adversary.asked_elsewhere == 0,
         ranking=notes.localised.ranking if notes.localised else None,
+        spent=spent,
     )
 
 

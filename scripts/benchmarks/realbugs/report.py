@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 
 from scripts.benchmarks.realbugs.harvesting import Harvest
 from scripts.benchmarks.realbugs.offers import KINDS
@@ -22,7 +23,14 @@ def wrongly_kept(bug: Played) -> tuple[str, ...]:
 def report(harvests: Sequence[Harvest], bugs: Sequence[Played]) -> str:
     """All tables, one after the other."""
     return "\n\n".join(
-        (table(bugs), totals(bugs), offered(bugs), excluded(harvests), ablation(each.ranks for each in bugs))
+        (
+            table(bugs),
+            totals(bugs),
+            times(bugs),
+            offered(bugs),
+            excluded(harvests),
+            ablation(each.ranks for each in bugs),
+        )
     )
 
 
@@ -57,6 +65,36 @@ def totals(bugs: Sequence[Played]) -> str:
     }
     return "\n".join(
         ("| what | count |", "|---|---|", *(f"| {what} | {number} |" for what, number in rows.items()))
+    )
+
+
+def times(bugs: Sequence[Played]) -> str:
+    """What the whole loop took, beside the plain loop over the same offers; where it was not given the place alone."""
+    found = [each for each in bugs if each.is_located and each.by_hand_processor_s]
+    if not found:
+        return "No time was measured."
+    rows = [
+        f"| {each.bug} | {each.by_hand_runs} | {each.by_hand_processor_s:.1f} | {each.repair_processor_s:.1f} | "
+        f"{each.repair_processor_s / each.by_hand_processor_s:.1f} | {each.repair_s / each.by_hand_s:.1f} |"
+        for each in found
+    ]
+    processor = [each.repair_processor_s / each.by_hand_processor_s for each in found]
+    clock = [each.repair_s / each.by_hand_s for each in found]
+    together = sum(each.repair_processor_s for each in found) / sum(
+        each.by_hand_processor_s for each in found
+    )
+    return "\n".join(
+        (
+            "| time of the whole loop, as a multiple of the plain loop | |",
+            "|---|---|",
+            f"| processor, all together | {together:.1f} |",
+            f"| processor, median | {median(processor):.1f} |",
+            f"| clock, median | {median(clock):.1f} |",
+            "",
+            "| bug | runs by hand | processor by hand (s) | processor of the loop (s) | multiple | of the clock |",
+            "|---|---|---|---|---|---|",
+            *rows,
+        )
     )
 
 

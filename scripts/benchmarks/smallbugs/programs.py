@@ -1,9 +1,11 @@
 """The small programs: each has a bug, tests that tell it, its fix and diffs that are none."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+_TEST = re.compile(r"^def test_", re.MULTILINE)
 FOLDER = Path(__file__).with_name("programs")
 FILE, TESTS = "work.py", "test_work.py"
 
@@ -30,6 +32,14 @@ class Program(NamedTuple):
     @property
     def lines(self) -> int:
         return self.bug.count("\n")
+
+    def with_tests(self, count: int) -> "Program":
+        """The same with tests that pass and say nothing of it, until there are so many."""
+        more = count - len(_TEST.findall(self.tests))
+        added = "".join(
+            f"\n\ndef test_beside_{each}():\n    assert {each} + 1 == {each + 1}\n" for each in range(more)
+        )
+        return self._replace(tests=self.tests + added)
 
     def with_change(self, text: str) -> str:
         """The code with something in the bug's place."""

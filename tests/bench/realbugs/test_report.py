@@ -4,7 +4,7 @@ import pytest
 
 from scripts.benchmarks.realbugs.harvesting import Harvest
 from scripts.benchmarks.realbugs.playing import Played
-from scripts.benchmarks.realbugs.report import is_met, report
+from scripts.benchmarks.realbugs.report import is_met, report, times
 from scripts.benchmarks.realbugs.selection import Exclusion
 
 GOOD = Played(
@@ -36,6 +36,28 @@ def test_the_tables_name_the_bug_the_kinds_and_what_is_excluded() -> None:
     assert "| fix | 1 | 1 |" in found
     assert "| shop-1-2 | 40 | 2 | 0 | t.py::a / b: 41 changed lines |" in found
     assert "What ended them: gate_landmark 3, rule tests 2, kept 1." in found
+
+
+def test_the_time_of_the_loop_is_told_as_a_multiple_of_the_plain_one_where_it_found_the_place() -> None:
+    timed = GOOD.model_copy(
+        update={
+            "repair_s": 9.0,
+            "repair_processor_s": 6.0,
+            "by_hand_s": 3.0,
+            "by_hand_processor_s": 4.0,
+            "by_hand_runs": 5,
+        }
+    )
+    given = timed.model_copy(update={"bug": "shop-1-2-2", "is_located": False})
+    slow = timed.model_copy(update={"bug": "shop-1-2-3", "repair_processor_s": 14.0})
+
+    found = times([timed, given, slow])
+
+    assert "| processor, all together | 2.5 |" in found
+    assert "| processor, median | 2.5 |" in found
+    assert "| clock, median | 3.0 |" in found
+    assert "| shop-1-2-1 | 5 | 4.0 | 6.0 | 1.5 | 3.0 |" in found
+    assert "shop-1-2-2" not in found
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,17 @@ def test_each_has_one_bug_one_fix_and_several_diffs_that_are_none(program: Progr
         compile(text, program.name, "exec")
 
 
+def test_a_suite_can_be_made_longer_by_tests_that_say_nothing() -> None:
+    program = named("clamp")
+
+    longer = program.with_tests(30)
+
+    assert len(re.findall(r"^def test_", longer.tests, re.MULTILINE)) == 30
+    assert longer.tests.startswith(program.tests)
+    compile(longer.tests, "tests", "exec")
+    assert longer.with_tests(30) == longer
+
+
 def test_the_fix_stands_at_every_place_among_the_diffs() -> None:
     orders = [in_order(program, number) for number, program in enumerate(PROGRAMS)]
     places = {order.index(program.fix) for program, order in zip(PROGRAMS, orders, strict=True)}
