@@ -10,7 +10,7 @@ from typing import Any
 
 from cogworks.codegen.governed import ActionAudit
 from cogworks.codegen.patches import file_actions
-from cogworks.codegen.testgate import facts_of
+from cogworks.codegen.testfacts import facts_of
 from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import DeadlinePassed, Handler

@@ -20,7 +20,7 @@ from cogworks.codegen.suitability import (
     unfit,
     unproven,
 )
-from cogworks.codegen.testgate import facts_of
+from cogworks.codegen.testfacts import facts_of
 from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Handler

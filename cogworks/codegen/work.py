@@ -25,7 +25,8 @@ from cogworks.codegen.proving import (
 )
 from cogworks.codegen.suite import Baseline, Scope, SuiteRuns, run_suite
 from cogworks.codegen.test_writing import TestWriting
-from cogworks.codegen.testgate import facts_of, without_handed_over
+from cogworks.codegen.testfacts import facts_of
+from cogworks.codegen.testgate import without_handed_over
 from cogworks.codegen.transaction import Kept, Transactions, Tried, Wanted
 from cogworks.codegen.verdicts import without_own
 from cogworks.cycle.actions import Action, Outcome

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codegen.governed import ActionAudit
 from cogworks.llm.conversation import Looks
-from cogworks.nodes.contract import DomainService
 from cogworks.sight.index import Index
 from cogworks.sight.looks.governed import GovernedLooks, sight_policy
 from cogworks.sight.looks.running import Trials
@@ -17,6 +16,7 @@ from cogworks.vocabulary import NodeId
 if TYPE_CHECKING:
     # Whoever repairs a checkout makes no visit and need not load what one does.
     from cogworks.engine.visit import SessionOrder
+    from cogworks.nodes.contract import DomainService
 
 RUNNING_NODES = frozenset({"code_generation"})
 """Whose questions may have tests run before they are answered."""
@@ -40,7 +40,7 @@ def looks_of(
     audit: ActionAudit,
     *,
     index: Callable[[], Index],
-    service: Callable[[], DomainService],
+    service: Callable[[], "DomainService"],
     hidden: frozenset[str],
 ) -> Looks:
     """The looks of one question series, under the repository's policy.

@@ -1,6 +1,6 @@
 """What a run of the suite says, with and without what was known to fail before."""
 
-from cogworks.codegen.testgate import facts_of
+from cogworks.codegen.testfacts import facts_of
 from cogworks.cycle.actions import Outcome
 from cogworks.cycle.results import TestFacts
 from cogworks.domain_services.messages import TestCase, TestReport
