@@ -1,5 +1,6 @@
 """What a walled-in command may read of this machine, and how bubblewrap is told."""
 
+import os
 from collections.abc import Iterable
 
 from cogworks.services.sandbox.inside.order import Order
@@ -23,12 +24,19 @@ def readable(own: Iterable[str], *, has_network: bool = False) -> tuple[str, ...
     return (*SYSTEM, *SETTINGS, *(RESOLVER if has_network else ()), *own)
 
 
-def bubblewrap_arguments(order: Order) -> list[str]:
-    """The options that make bubblewrap build the isolation of an order; the readable paths must exist."""
+def bubblewrap_arguments(order: Order, *, as_root: bool | None = None) -> list[str]:
+    """The options that make bubblewrap build the isolation of an order; the readable paths must exist.
+
+    Args:
+        as_root: whether root runs it; None: whoever runs this.
+    """
+    as_root = os.geteuid() == 0 if as_root is None else as_root
     size = str(order.limits.temporary_bytes)
     built = ["--unshare-all", *(["--share-net"] if order.has_network else [])]
     # The launcher raises the command's own network, and gives this up before the command begins.
     built += [] if order.has_network else ["--cap-add", "CAP_NET_ADMIN"]
+    # So does it with this, once it has taken the devices of the machine from root.
+    built += ["--cap-add", "CAP_SYS_ADMIN"] if as_root else []
     built += ["--die-with-parent", "--as-pid-1"]
     built += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]  # noqa: S108  # the command's own
     for path in outermost(order.readable):

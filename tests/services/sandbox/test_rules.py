@@ -34,10 +34,13 @@ def test_an_order_and_a_verdict_arrive_as_they_were_sent() -> None:
     assert Verdict.read(verdict.text()) == verdict
 
 
-def test_bubblewrap_is_told_the_same_walls() -> None:
+@pytest.mark.parametrize("as_root", [False, True])
+def test_bubblewrap_is_told_the_same_walls(as_root: bool) -> None:
     settings = " ".join(f"--ro-bind-try /proc/{name} /proc/{name}" for name in KERNEL_SETTINGS)
-    assert " ".join(bubblewrap_arguments(ORDER)) == (
-        "--unshare-all --cap-add CAP_NET_ADMIN --die-with-parent --as-pid-1 --perms 1777 --size 4096 --tmpfs /tmp "
+    # Only root could change the devices of the machine, and only root's launcher can take them away.
+    devices = " --cap-add CAP_SYS_ADMIN" if as_root else ""
+    assert " ".join(bubblewrap_arguments(ORDER, as_root=as_root)) == (
+        f"--unshare-all --cap-add CAP_NET_ADMIN{devices} --die-with-parent --as-pid-1 --perms 1777 --size 4096 --tmpfs /tmp "
         "--ro-bind /opt/python /opt/python --ro-bind /usr /usr --bind /work/copy /work/copy "
         f"--proc /proc {settings} --dev /dev --perms 1777 --size 4096 --tmpfs /dev/shm --remount-ro / --chdir /"
     )

@@ -73,6 +73,9 @@ def _prepare(order: Order) -> None:
     """Give up what the command must not have, and become the one who adopts its orphans."""
     if order.engine != "none" and not order.has_network:
         network.raise_own_network()
+    if order.engine == "bubblewrap" and os.getuid() == 0:
+        # It binds them as they are; nobody but their owner could change them.
+        view.protect_devices()
     if order.engine == "none":
         calls.prctl(calls.PR_SET_CHILD_SUBREAPER, 1)
     calls.drop_capabilities()

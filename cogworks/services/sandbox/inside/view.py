@@ -57,6 +57,16 @@ def enter(order: Order, scaffold: str) -> None:
     calls.set_mount_attributes("/", calls.ATTR_RDONLY, recursive=False)
 
 
+def protect_devices() -> None:
+    """Take the devices of the machine, where somebody else laid them out, from being given other rights, owners or times.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    for name in _DEVICES:
+        calls.set_mount_attributes(f"/dev/{name}", calls.ATTR_RDONLY | calls.ATTR_NOSUID, recursive=False)
+
+
 def outermost(paths: Iterable[str]) -> list[str]:
     """The paths without those that lie in another, sorted."""
     kept: list[str] = []
