@@ -1,10 +1,15 @@
 """Somebody puts other code where ours is taken from: an index, an image, an action, a cache."""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.limits import ENDS_WITHIN_S
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -57,3 +62,27 @@ def test_no_step_of_the_action_that_installs_has_a_secret() -> None:
     ] == []
     assert "COGWORKS_GITHUB_TOKEN" in last["env"]
     assert "install" not in last["run"]
+
+
+def test_the_bill_of_materials_names_everything_of_the_lock_and_who_needs_it() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "sbom")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=ENDS_WITHIN_S,
+    )
+    bill = json.loads(done.stdout)
+    pinned = set(
+        re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", "\n".join(lines("requirements.lock")), re.MULTILINE)
+    )
+
+    assert {(each["name"], each["version"]) for each in bill["components"]} == pinned
+    assert all(any(p["name"] == "cogworks:sha256" for p in each["properties"]) for each in bill["components"])
+    needs = {each["ref"]: each["dependsOn"] for each in bill["dependencies"]}
+    reached, waiting = set(), [bill["metadata"]["component"]["bom-ref"]]
+    while waiting:
+        ref = waiting.pop()
+        reached.add(ref)
+        waiting += [each for each in needs[ref] if each not in reached]
+    assert reached == needs.keys()
