@@ -12,6 +12,7 @@ from cogworks.codegen.handoff import TestHandoff, hands_over, regression_paths
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.near import SLOW_S
 from cogworks.codegen.patches import own_files, tree_name
+from cogworks.codegen.provenance import PROVENANCE_FILE, provenance
 from cogworks.codegen.proving import (
     PROOF_FILE,
     Side,
@@ -355,6 +356,7 @@ class CodingWork:
             return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
         self.proof = self._proven(self.kept, self._base)
         self._ports.keep(PROOF_FILE, proof_text(self.proof))
+        self._ports.keep(PROVENANCE_FILE, provenance(self._task, self.proof))
         if flaky := unsteady(self.proof, self.kept.reply.tests):
             return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=flaky)
         return ActionResult(outcome=Outcome.GREEN)

@@ -55,6 +55,8 @@ def test_orders_in_files_names_and_test_output_stay_data_and_nothing_obeys_them(
     assert hostile.pulls == clean.pulls
     assert hostile.branches == clean.branches
     assert hostile.looks == clean.looks == ""
+    # Whoever is handed the change can ask the ledger where it comes from.
+    assert [each.head in each.stated for each in (clean, hostile)] == [True, True]
 
 
 class _Played:
@@ -68,6 +70,12 @@ class _Played:
         self.branches = sorted(scene.refs())
         self.changed = scene.git("diff", "main...cogworks/1/change", "--", PARSING, "tests/custom")
         names = scene.git("ls-tree", "-r", "--name-only", "cogworks/ledger/1").splitlines()
+        self.head = scene.git("rev-parse", "cogworks/1/change").strip()
+        self.stated = "".join(
+            scene.git("show", f"cogworks/ledger/1:{name}")
+            for name in names
+            if name.endswith("/provenance.json")
+        )
         self.looks = "".join(
             scene.git("show", f"cogworks/ledger/1:{name}") for name in names if "/looks-" in name
         )
