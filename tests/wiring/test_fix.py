@@ -26,6 +26,7 @@ from tests.fixing import (
     FILES,
     GOOD,
     MONEY,
+    PATIENT,
     TARGET,
     TESTS,
     diffs,
@@ -53,7 +54,7 @@ MISFIT = "--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1 +1 @@\n-nothing like it\
 
 def order(shop: Path, options: Options | None = None, **task: Any) -> Order:
     instance = Instance.model_validate({"instance_id": "shop-1", "failing_tests": [TARGET], **task})
-    return Order(shop, instance, options or Options(), command="python -m pytest -q")
+    return Order(shop, instance, options or PATIENT, command="python -m pytest -q")
 
 
 def passing(shop: Path, folder: Path, patch: str) -> Mapping[str, str]:

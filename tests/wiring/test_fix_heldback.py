@@ -10,12 +10,11 @@ from cogworks.domain_services.operations import BESIDE
 from cogworks.domain_services.origins import HasBase
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.repair.instance import Instance
-from cogworks.repair.options import Options
 from cogworks.repair.proof import Proof
 from cogworks.settings.config import read_environment
 from cogworks.wiring.fix import Order, open_repair
 from tests.fakes import ScriptedModel
-from tests.fixing import diffs, landmark, make_shop, place, plan
+from tests.fixing import PATIENT, diffs, landmark, make_shop, place, plan
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 CODE = """\
@@ -77,7 +76,7 @@ def proof_of(folder: Path, doubled: str, shouted: str) -> Proof:
         )
     }
     model = ScriptedModel(PATTERN, plan(landmark("one", *PLACES)), diffs(one))
-    order = Order(shop, Instance(instance_id="a", failing_tests=(DOUBLED, SHOUTED)), Options())
+    order = Order(shop, Instance(instance_id="a", failing_tests=(DOUBLED, SHOUTED)), PATIENT)
     with open_repair(order, read_environment({}), say=print, provider=model) as repair:
         result = repair.run()
         assert result.success, repair.reason
