@@ -42,7 +42,7 @@ def still_holds(
     wanted: str,
     machine: str,
     changed_since: Callable[[CommitOid], Sequence[str] | None],
-    specs: str,
+    specs: tuple[str, ...],
 ) -> bool:
     """Whether what the ledger keeps of a base is true of another, so that no service has to be asked about that one.
 
@@ -53,7 +53,7 @@ def still_holds(
         wanted: `[tests] baseline`.
         machine: the kind of this machine; empty: nobody knows, or it has no complete isolation.
         changed_since: in which files the base differs from another; None: nobody knows.
-        specs: the folder in which specifications are written.
+        specs: the folders in which specifications may be written.
     """
     if known is None or known.problem or not machine:
         return False
@@ -75,15 +75,16 @@ def is_alike(known: KnownBase | None, found: BaseFindings) -> bool:
     )
 
 
-def matters(paths: Iterable[str], *, specs: str, tests_documents: bool) -> bool:
+def matters(paths: Iterable[str], *, specs: tuple[str, ...], tests_documents: bool) -> bool:
     """Whether a change of these files may change what comes of the suite: of anything but documents it may.
 
     Args:
-        specs: the folder in which specifications are written.
+        specs: the folders in which specifications may be written.
         tests_documents: whether tests stand in documents.
     """
     return any(
-        not path.startswith(f"{specs}/") and (tests_documents or not path.lower().endswith(DOCUMENT_ENDINGS))
+        not path.startswith(tuple(f"{each}/" for each in specs))
+        and (tests_documents or not path.lower().endswith(DOCUMENT_ENDINGS))
         for path in paths
     )
 

@@ -131,7 +131,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
     node = place_of(run.instance).node
     own = seen.pipeline.max_retries(node)
     return Conventions(
-        specs=seen.config.paths.specs,
+        specs=seen.config.paths.spec_folders,
         sub_item_label=seen.config.labels.sub_work_item,
         max_retries=seen.config.budgets.sub_work_item_max_retries if own is None else own,
         max_answers=MAX_ANSWERS if own is None else own + 1,

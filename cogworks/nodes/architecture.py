@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from cogworks.codebase.secretlines import secrets_in
 from cogworks.forge.effects import FileText
-from cogworks.nodes.artifacts import output_of, put_to_people, spec_path
+from cogworks.nodes.artifacts import output_of, put_to_people, spec_paths
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
@@ -22,9 +22,11 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Write the specification and open its pull request; merging or approving that is how people accept it."""
     workspace = ports.workspace()
     classification = output_of(task, "classification")
-    path = spec_path(task)
-    if rule := workspace.unwritable([path]).get(path):
-        reason = f"architecture: the specification cannot be published: {rule}: set `specs` under `[paths]` in `.cogworks/config.toml`."
+    places = spec_paths(task)
+    rules = workspace.unwritable(places)
+    path = next((place for place in places if place not in rules), None)
+    if path is None:
+        reason = f"the specification cannot be published: {rules[places[0]]}: set `specs` under `[paths]` in `.cogworks/config.toml`."
         return Failed(reason=reason, category="refused_change")
     about = About(
         title=task.item.title,

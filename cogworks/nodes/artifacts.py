@@ -118,8 +118,15 @@ def name_itself(name: str) -> str:
 
 
 def spec_path(task: NodeTask) -> str:
-    """Where the specification of the issue is kept."""
-    return f"{task.conventions.specs.rstrip('/')}/{task.item.number}.md"
+    """Where the specification of the issue is kept: where it was put, else where it would be put first."""
+    written = task.inputs.get("specification")
+    known = written.get("path") if isinstance(written, Mapping) else None
+    return str(known) if known else spec_paths(task)[0]
+
+
+def spec_paths(task: NodeTask) -> tuple[str, ...]:
+    """Where the specification of the issue may be kept, the best place first."""
+    return tuple(f"{folder}/{task.item.number}.md" for folder in task.conventions.specs)
 
 
 def put_to_people(

@@ -69,8 +69,8 @@ MAX_ANSWERS = 3
 class Conventions(Value):
     """What the repository configured about how nodes work."""
 
-    specs: str = "docs/specs"
-    """Where specifications are written, without a trailing slash."""
+    specs: tuple[str, ...] = ("docs/specs",)
+    """Where specifications may be written, without a trailing slash: the first that git does not ignore counts."""
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts at code generation after the first."""

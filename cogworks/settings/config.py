@@ -40,10 +40,20 @@ class BudgetConfig(Value):
     sub_work_item_max_retries: int = Field(default=5, ge=0, le=20)
 
 
+_OTHER_SPECS = "specifications"
+
+
 class PathConfig(Value):
     """`[paths]`: where artifacts are written in the repository."""
 
     specs: str = Field(default="docs/specs", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$")
+
+    @property
+    def spec_folders(self) -> tuple[str, ...]:
+        """Where specifications may be written, without a trailing slash: the first that git does not ignore counts."""
+        # Many repositories ignore `docs`, which their tools make.
+        own = self.specs.rstrip("/")
+        return (own,) if "specs" in self.model_fields_set else (own, _OTHER_SPECS)
 
 
 class LedgerConfig(Value):

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -63,6 +63,8 @@ class _Looked(NamedTuple):
     uncommitted: int = 0
     commit: str | None = None
     notes: tuple[str, ...] = ()
+    ignoring: Callable[[str], str] = lambda _: ""
+    """The rule of git that ignores a path; empty: none does."""
 
     def base(self) -> str | None:
         """The commit whose manifests count; None: the files as they lie there."""
@@ -115,7 +117,7 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
             services=tuple(checkups),
             suite=suite,
             baseline=tests.baseline,
-            specs=configuration.config.paths.specs,
+            specs=_specs(configuration.config.paths.spec_folders, looked),
             dependency_changes=configuration.config.dependencies.changes,
             problems=configuration.problems,
             notes=(*configuration.notes, *looked.notes, *_notes(checkups), *warnings),
@@ -147,7 +149,13 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
             else named
         )
         notes = (_HIDDEN.format(rule=hidden),) if hidden else ()
-        yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit, notes)
+        ignoring = partial(ignoring_rule, partial(git.run, *TRUSTING, cwd=top))
+        yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit, notes, ignoring)
+
+
+def _specs(folders: Sequence[str], looked: _Looked) -> str:
+    """Where an item would write its specification; the first where git ignores all of them."""
+    return next((each for each in folders if not looked.ignoring(f"{each}/1.md")), folders[0])
 
 
 def _configuration(text: str | None) -> _Configuration:

@@ -465,5 +465,13 @@ def test_the_context_packs_of_a_checkout_are_told_and_those_that_would_stop_a_ru
     assert "would          A work item here would stop before its first model call" in said
 
 
+def test_the_folder_of_specifications_is_one_that_git_does_not_ignore(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    folder = checkout(tmp_path / "shop", {**PASSES, ".gitignore": "/docs/\n"})
+
+    assert "write its specification below specifications/" in doctor(environment, folder).stdout
+
+
 def test_help_has_examples() -> None:
     assert "cogworks doctor ." in CliRunner().invoke(cli, ["doctor", "--help"]).stdout

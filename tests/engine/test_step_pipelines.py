@@ -108,7 +108,7 @@ def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_
 @pytest.mark.parametrize(
     ("table", "said", "name", "value"),
     [
-        ("paths", 'specs = "design"', "specs", "design"),
+        ("paths", 'specs = "design"', "specs", ("design",)),
         ("labels", 'sub_work_item = "part"', "sub_item_label", "part"),
         ("dependencies", 'changes = "allow"', "manifests", ()),
         ("dependencies", 'manifests = ["deps.txt"]', "manifests", (*ASKED_ABOUT, "deps.txt")),

@@ -35,6 +35,20 @@ def test_the_specification_is_committed_and_put_to_people() -> None:
     )
 
 
+def test_a_specification_goes_where_git_does_not_ignore_it() -> None:
+    asked = task("architecture")
+    folders = ("docs/specs", "specifications")
+    asked = asked.model_copy(update={"conventions": asked.conventions.model_copy(update={"specs": folders})})
+    place = ports(SPECIFICATION)
+    place.copy.rules = {"docs/specs/7.md": "docs/specs/7.md is ignored by .gitignore:3 `docs/`"}
+
+    outcome = run(asked, place)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["path"] == "specifications/7.md"
+    assert outcome.effects[0].files[0].path == "specifications/7.md"  # type: ignore[union-attr]  # the first effect commits the file
+
+
 def test_a_place_that_git_ignores_is_told_before_a_specification_is_paid_for() -> None:
     place = ports()
     place.copy.rules = {"docs/specs/7.md": "docs/specs/7.md is ignored by .gitignore:3 `docs/`"}
