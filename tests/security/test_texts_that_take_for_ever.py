@@ -62,6 +62,7 @@ from cogworks.toml_text import tables_in
 from cogworks.tools.policy import parse_policy
 from cogworks.tools.records import read_records as read_tool_records
 from tests.exhaustive import IS_EXHAUSTIVE
+from tests.services.asking import ask, laid_out
 
 Parser = Callable[[str], object]
 RECIPES = (
@@ -205,6 +206,49 @@ def test_a_repository_whose_manifest_is_such_a_text_is_told_of(tmp_path: Path) -
         found = read_declarations(tmp_path)
 
     assert [each.reason for each in found.unread] == ["it cannot be read: a key has more than 50 parts"]
+
+
+ODD_SOURCES = {
+    "utf-7": "# -*- coding: utf-7 -*-\n+AGE-=1\n",
+    "utf-7 of an expression": "# -*- coding: utf-7 -*-\ndef a(x=+AGE-): ...\n",
+    "unicode_escape": "# coding: unicode_escape\nx='\\ud800'\n",
+    "rot13": "# coding: rot13\nx = 1\n",
+    "zlib": "# coding: zlib\nx = 1\n",
+    "undefined": "# coding: undefined\nx = 1\n",
+    "surrogate in a documentation": "x = 1\n'''\\ud800'''\n",
+    "surrogate as a value": "x = '\\ud800'\ndef f(a='\\ud800'): ...\n",
+    "nul": "x = 1\0\n",
+    "deep": f"x = {'(' * 3_000}{')' * 3_000}",
+    "long": f"x = {'1+' * 20_000}1\n",
+    "digits": f"x = {'9' * 5_000}\n",
+}
+"""Sources whose bytes do not mean what they look like, or that have no end."""
+OPERATIONS: Mapping[str, Mapping[str, object]] = {
+    "index": {},
+    "extract_interfaces": {"artifacts": ["h.py"]},
+    "signatures": {"artifacts": ["h.py"]},
+    "validate": {"artifacts": ["h.py"]},
+    "dependency_graph": {"artifacts": ["h.py"]},
+    "validate_deps": {},
+    "instrument": {"artifact": "h.py"},
+}
+
+
+@pytest.mark.parametrize("text", ODD_SOURCES.values(), ids=ODD_SOURCES)
+def test_a_source_in_disguise_is_answered_for_by_every_operation(text: str, tmp_path: Path) -> None:
+    repository = laid_out(tmp_path, {"h.py": text})
+
+    for method, params in OPERATIONS.items():
+        response = ask(method, repository, **params)
+        assert response.error is None or response.error.message, method
+
+
+def test_what_utf_7_hides_is_found_by_its_name(tmp_path: Path) -> None:
+    repository = laid_out(tmp_path, {"h.py": ODD_SOURCES["utf-7"]})
+
+    found = ask("extract_interfaces", repository, artifacts=["h.py"]).result["interfaces"]
+
+    assert [each["name"] for each in found] == ["h.a"]
 
 
 def patterns() -> Mapping[str, tuple[re.Pattern[str], frozenset[str]]]:

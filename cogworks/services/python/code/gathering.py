@@ -310,7 +310,8 @@ def _place(node: ast.stmt | ast.Name) -> tuple[int, int]:
 
 def in_utf8(data: bytes) -> bytes:
     """The text of a file that can be parsed, in the form in which its syntax tree counts columns."""
-    if data.isascii():
+    # In some encodings ASCII does not mean itself; the first two lines name one.
+    if data.isascii() and b"coding" not in b"".join(data.split(b"\n", 2)[:2]):
         return data
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)

@@ -31,13 +31,21 @@ def offer_of(code: Code, folder: Path) -> Offer:
     """The public names of files, by artifact and line."""
     interfaces: list[Interface] = []
     doubts: list[Diagnostic] = []
+    unread = list(code.unread)
     for path, facts in code.files.items():
         doubts += _doubts(path, facts)
         data = contents(folder, path)
         text = data if isinstance(data, bytes) else b""
-        module = _loaded(code.modules.names[path], folder / path, text)
+        try:
+            module = _loaded(code.modules.names[path], folder / path, text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            # It was parsed before, and changed since or is read otherwise by this library.
+            unread.append(
+                Unread(artifact=path, reason=f"cannot be read: {str(error) or type(error).__name__}")
+            )
+            continue
         interfaces += sorted(_of_module(module, path), key=lambda each: (each.line or 0, each.name))
-    return Offer(tuple(interfaces), code.unread, tuple(doubts))
+    return Offer(tuple(interfaces), tuple(unread), tuple(doubts))
 
 
 def _loaded(name: str, file: Path, data: bytes) -> griffe.Module:
@@ -82,11 +90,16 @@ def _of_module(owner: griffe.Module | griffe.Class, path: str) -> Iterator[Inter
             kind=_kind(member, owner),
             artifact=path,
             line=member.lineno,
-            signature=_signature(member),
-            documentation=member.docstring.value if member.docstring else "",
+            signature=_encodable(_signature(member)),
+            documentation=_encodable(member.docstring.value) if member.docstring else "",
         )
         if isinstance(member, griffe.Class):
             yield from _of_module(member, path)
+
+
+def _encodable(text: str) -> str:
+    """Without lone surrogates, which a source may name and no answer can carry."""
+    return text.encode(errors="replace").decode()
 
 
 def _kind(member: griffe.Object, owner: griffe.Module | griffe.Class) -> str:
