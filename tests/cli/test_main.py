@@ -252,3 +252,23 @@ def test_a_problem_of_a_file_is_reported_once(tmp_path: Path, capsys: pytest.Cap
     told = json.loads(out)
     assert (ended.value.code, told["outcome"], told["file"]) == (2, "configuration_error", str(broken))
     assert err == f"cogworks: {told['message']}\n"
+
+
+COLLECTING = """
+import gc
+from cogworks.cli.main import main
+try:
+    main(["--version"])
+except SystemExit:
+    before = gc.get_stats()[0]["collections"]
+    import cogworks.wiring.fix
+    print(gc.get_stats()[0]["collections"] - before)
+"""
+
+
+def test_what_a_command_loads_is_not_looked_through_again_and_again() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", COLLECTING], capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S
+    )
+
+    assert int(done.stdout.splitlines()[-1]) < 20
