@@ -57,6 +57,8 @@ from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded
 from cogworks.nodes.task import NodeTask
+from cogworks.packs.choosing import ReadElsewhere
+from cogworks.packs.declared import Exemplar
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
@@ -170,6 +172,11 @@ class Runner:
 
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
         return self._call("earlier_logs", lambda: self.world.logs)
+
+    def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
+        absent = ReadElsewhere(problem="it is not there")
+        known = {each: self.world.examples.get(each.place, absent) for each in exemplars}
+        return self._call("read_elsewhere", lambda: known)
 
     def create_root(self) -> CommitOid:
         return self._call("create_root", self.world.create_root)

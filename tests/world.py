@@ -59,6 +59,7 @@ from cogworks.forge.publication import (
 from cogworks.forge.snapshot import RepositoryFacts, Snapshot
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, read_state
+from cogworks.packs.choosing import ReadElsewhere
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 from tests.pipeline.graphs import document
@@ -138,6 +139,8 @@ class World:
     files: dict[str, str] = field(default_factory=dict)
     """The tree of the ledger's tip."""
     logs: list[EarlierLog] = field(default_factory=list)
+    examples: dict[str, ReadElsewhere] = field(default_factory=dict)
+    """Files of other repositories by the place that packs name."""
     """What other ledgers hold of earlier visits to the coding node."""
     rate: RateLimit | None = None
     config: str = CONFIG

@@ -9,8 +9,8 @@ from typing import Any
 from cogworks.errors import ConfigurationError
 from cogworks.ledger.record import LedgerUnreadable, canonical, ledger_branch
 from cogworks.nodes.contract import NodePorts
-from cogworks.packs.choosing import FrozenPacks, Subject, choose, conflicts
-from cogworks.packs.declared import FOLDER, Pack, Unusable
+from cogworks.packs.choosing import FrozenPacks, ReadElsewhere, Subject, choose, conflicts
+from cogworks.packs.declared import FOLDER, Exemplar, Pack, Unusable
 from cogworks.packs.shelf import ReadsFile, packs_of
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.graph import Instance, Node
@@ -100,6 +100,7 @@ def frozen_by(
     is_safety_critical: bool,
     commit: CommitOid,
     max_tokens: int,
+    elsewhere: Mapping[Exemplar, ReadElsewhere],
 ) -> FrozenPacks:
     """What a classification makes of the packs that there are."""
     subject = Subject(
@@ -108,7 +109,12 @@ def frozen_by(
         language=str(classification.get("language") or ""),
         is_safety_affecting=is_safety_critical or classification.get("safety_affecting") is True,
     )
-    return choose(packs, subject, commit=commit, max_tokens=max_tokens)
+    return choose(packs, subject, commit=commit, max_tokens=max_tokens, elsewhere=elsewhere)
+
+
+def exemplars_of(frozen: FrozenPacks) -> tuple[Exemplar, ...]:
+    """Which files of other repositories the packs that apply show."""
+    return tuple(dict.fromkeys(each for pack in frozen.packs for each in pack.sources.exemplar))
 
 
 def frozen_in(files: Mapping[str, str], state: RunState) -> FrozenPacks | None:

@@ -4,7 +4,7 @@ What a visit's publication teaches: ids for the state, heads and pull requests f
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cogworks.engine.packs import PACKS_FILE, frozen_by, packs_text
@@ -17,8 +17,8 @@ from cogworks.ledger.record import edges_file, view_file, visit_files
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
-from cogworks.packs.choosing import FrozenPacks
-from cogworks.packs.declared import Pack, Unusable
+from cogworks.packs.choosing import FrozenPacks, ReadElsewhere
+from cogworks.packs.declared import Exemplar, Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
@@ -103,6 +103,8 @@ class Claimed:
     """What the runner's clock said when the claim was sent."""
     shelf: Sequence[Pack | Unusable] = ()
     """The context packs of which the visit's result chooses."""
+    elsewhere: Mapping[Exemplar, ReadElsewhere] = field(default_factory=dict)
+    """Files of other repositories that those it chose show."""
 
 
 def transition(
@@ -149,6 +151,7 @@ def frozen_after(claimed: Claimed, outcome: Outcome) -> FrozenPacks | None:
         is_safety_critical=_is_safety_critical(claimed, known),
         commit=claimed.snapshot.repository.head_oid,
         max_tokens=claimed.config.context_packs.max_tokens,
+        elsewhere=claimed.elsewhere,
     )
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cogworks.engine.packs import shelf_of
+from cogworks.engine.packs_chosen import ReadsElsewhere, with_packs_chosen
 from cogworks.engine.record import (
     Claimed,
     evaluations_after,
     files_after,
-    frozen_after,
     kept_output,
     pipeline_after,
     transition,
@@ -36,7 +36,6 @@ from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, S
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.nodes.task import NodeTask
-from cogworks.packs.telling import for_people
 from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node
 from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
@@ -92,7 +91,7 @@ class SessionOrder:
     """Files and folders at the root of its default branch."""
 
 
-class Tracker(ReadsLogs, Protocol):
+class Tracker(ReadsLogs, ReadsElsewhere, Protocol):
     """GitHub as a visit uses it."""
 
     def read(self) -> Snapshot: ...
@@ -160,7 +159,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 shelf = shelf_of(node, claimed.move.instance, session.ports, claimed.config, head)
                 claimed = replace(claimed, shelf=shelf)
                 outcome = with_known_pipeline(claimed, _outcome(ports, claimed, node, session, deadline))
-                _tell_packs(ports, claimed, outcome)
+                claimed = with_packs_chosen(claimed, outcome, ports.tracker, ports.say)
                 visit_lease.check()
                 record = _record(claimed, outcome, ports.monotonic() - started_s)
                 effects = _effects(claimed, outcome, record)
@@ -208,12 +207,6 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                     else ""
                 ),
             )
-
-
-def _tell_packs(ports: VisitPorts, claimed: Claimed, outcome: Outcome) -> None:
-    frozen = frozen_after(claimed, outcome)
-    for line in for_people(frozen) if frozen else ():
-        ports.say(f"context packs: {line}")
 
 
 def _renewal(claimed: Claimed) -> Callable[[], None]:

@@ -9,11 +9,14 @@ from cogworks.forge.facts import ReviewText
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
+from cogworks.github.elsewhere import read_elsewhere
 from cogworks.github.permissions import People
 from cogworks.github.publishing import Push
 from cogworks.github.reading import Queries, SnapshotReader
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
+from cogworks.packs.choosing import ReadElsewhere
+from cogworks.packs.declared import Exemplar
 from cogworks.vocabulary import CommitOid, Login, NodeId
 
 if TYPE_CHECKING:
@@ -55,6 +58,9 @@ class TrackedItem:
 
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
         return read_earlier_logs(self._client, self._address.repository, node, besides=besides)
+
+    def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
+        return read_elsewhere(self._client, exemplars)
 
     def create_root(self) -> CommitOid:
         return self._rest().create_ledger_root(ROOT_BRANCH)

@@ -39,6 +39,8 @@ from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.publishing import Push
 from cogworks.ledger.record import Change, LedgerCommit, Tip
+from cogworks.packs.choosing import ReadElsewhere
+from cogworks.packs.declared import Exemplar
 from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
 
 NOWHERE = CommitOid("0" * 40)
@@ -54,6 +56,7 @@ class ReadsItem(Protocol):
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]: ...
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]: ...
+    def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]: ...
 
 
 class StagedItem:
@@ -78,6 +81,9 @@ class StagedItem:
 
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
         return self._item.earlier_logs(node, besides=besides)
+
+    def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
+        return self._item.read_elsewhere(exemplars)
 
     def create_root(self) -> CommitOid:
         return NOWHERE

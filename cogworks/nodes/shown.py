@@ -1,13 +1,15 @@
 """What a prompt shows of the repository, and how its reader looks further."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from cogworks.llm.gateway import LookLimits
 from cogworks.nodes.contract import NodePorts
 from cogworks.nodes.task import NodeTask
-from cogworks.sight.question import About
+from cogworks.packs.choosing import FrozenPacks
+from cogworks.packs.patterns import fits
+from cogworks.sight.question import About, Beside
 from cogworks.sight.view import FirstView, first_view, items_of
 
 SHARES: Mapping[str, float] = MappingProxyType(
@@ -20,7 +22,34 @@ is told which files it is about, and most of what a reviewer reads is in the dif
 def repository_view(task: NodeTask, ports: NodePorts, about: About) -> FirstView:
     """The first view of the working copy as it is now."""
     room = round(SHARES.get(task.visit.node, 1.0) * task.conventions.sight.first_view_tokens)
-    return first_view(ports.index(), about, room_tokens=room)
+    index = ports.index()
+    about = with_packs(about, task.packs, [each.path for each in index.documents])
+    return first_view(index, about, room_tokens=room)
+
+
+def with_packs(about: About, packs: FrozenPacks | None, paths: Sequence[str]) -> About:
+    """The question together with what the context packs of the run want looked at: standards, and files of other repositories.
+
+    Args:
+        paths: of all files that may be seen; what is held back is none of them.
+    """
+    if packs is None or not packs.packs:
+        return about
+    standards: dict[str, str] = {}
+    for pack in packs.packs:
+        patterns = [pattern for each in pack.sources.standard for pattern in each.path_pattern]
+        named = f"a standard of the context pack {pack.name}"
+        standards |= {path: named for path in paths if patterns and fits(path, patterns)}
+    beside = tuple(
+        Beside(
+            each.exemplar.place,
+            each.exemplar.path,
+            each.text,
+            each.exemplar.why or f"an example of the context pack {each.pack}",
+        )
+        for each in packs.exemplars
+    )
+    return about._replace(standards=standards, beside=beside)
 
 
 def view_variables(view: FirstView) -> dict[str, Any]:

@@ -1,10 +1,15 @@
 """Which context packs apply to a piece of work? The same facts and packs give the same answer; no model is asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from cogworks.packs.declared import AnnotationArtefact, Artefact, Pack, Unusable
+from cogworks.canonical import canonical_text
+from cogworks.packs.declared import AnnotationArtefact, Artefact, Exemplar, Pack, Unusable
 from cogworks.vocabulary import CommitOid, Value
+
+MAX_EXEMPLAR_BYTES = 80_000
+"""Of all files of other repositories together; a run keeps them whole."""
 
 
 class Subject(Value):
@@ -29,6 +34,25 @@ class Considered(Value):
     """What made it apply, or what kept it from that."""
 
 
+class ReadElsewhere(Value):
+    """What came of asking for a file of another repository."""
+
+    blob: str = ""
+    """The name that git gives to its content."""
+    text: str = ""
+    problem: str = ""
+    """Why there is none; empty where there is."""
+
+
+class FrozenExemplar(Value):
+    """A file of another repository as it was when the run decided about its packs."""
+
+    pack: str
+    exemplar: Exemplar
+    blob: str
+    text: str
+
+
 class FrozenPacks(Value):
     """What a run decided about packs: made once, kept in the ledger, and true until the run ends."""
 
@@ -37,6 +61,8 @@ class FrozenPacks(Value):
     considered: tuple[Considered, ...]
     packs: tuple[Pack, ...] = ()
     """Those that apply, whole: what is edited later acts on later runs."""
+    exemplars: tuple[FrozenExemplar, ...] = ()
+    """Of those that apply."""
     warnings: tuple[str, ...] = ()
     max_tokens: int
     """How much of their text a prompt has room for."""
@@ -48,9 +74,18 @@ class FrozenPacks(Value):
 
 
 def choose(
-    packs: Sequence[Pack | Unusable], subject: Subject, *, commit: CommitOid, max_tokens: int
+    packs: Sequence[Pack | Unusable],
+    subject: Subject,
+    *,
+    commit: CommitOid,
+    max_tokens: int,
+    elsewhere: Mapping[Exemplar, ReadElsewhere] = MappingProxyType({}),
 ) -> FrozenPacks:
-    """The packs that apply, with the reason for each that was looked at."""
+    """The packs that apply, with the reason for each that was looked at.
+
+    Args:
+        elsewhere: the exemplars of those that apply, as they were read.
+    """
     considered, applying = [], []
     for pack in sorted(packs, key=lambda each: each.name):
         if isinstance(pack, Unusable):
@@ -64,13 +99,41 @@ def choose(
         )
         if applies:
             applying.append(pack)
+    exemplars, left_out = _exemplars(applying, elsewhere)
     return FrozenPacks(
         commit=commit,
         considered=tuple(considered),
         packs=tuple(applying),
-        warnings=conflicts(applying),
+        exemplars=exemplars,
+        warnings=(*conflicts(applying), *left_out),
         max_tokens=max_tokens,
     )
+
+
+def _exemplars(
+    packs: Sequence[Pack], elsewhere: Mapping[Exemplar, ReadElsewhere]
+) -> tuple[tuple[FrozenExemplar, ...], tuple[str, ...]]:
+    """Those that could be read and fit, and a warning about each of the others."""
+    found: dict[str, FrozenExemplar] = {}
+    left_out, room = [], MAX_EXEMPLAR_BYTES
+    for pack in packs:
+        for each in pack.sources.exemplar:
+            if (read := elsewhere.get(each)) is None or each.place in found:
+                continue
+            size = len(canonical_text(read.text).encode())
+            problem = read.problem or (
+                f"it has {size:,} bytes, and {room:,} are left for files of other repositories"
+                if size > room
+                else ""
+            )
+            if problem:
+                left_out.append(
+                    f"context pack {pack.name!r}: its exemplar `{each.place}` is left out: {problem}"
+                )
+                continue
+            room -= size
+            found[each.place] = FrozenExemplar(pack=pack.name, exemplar=each, blob=read.blob, text=read.text)
+    return tuple(found.values()), tuple(left_out)
 
 
 def verdict(pack: Pack, subject: Subject) -> tuple[bool, str]:

@@ -4,22 +4,23 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import ConfigurationError
-from cogworks.packs.patterns import checked_glob, checked_regex
+from cogworks.packs.patterns import checked_glob, checked_place, checked_regex
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 FOLDER = ".cogworks/context-packs"
 TRIGGER_FILE = "trigger.toml"
 ARTEFACTS_FILE = "required-artefacts.toml"
+SOURCES_FILE = "sources.toml"
 DOCUMENTS = ("anti-patterns.md", "safe-patterns.md", "domain-knowledge.md")
 """In the order in which they are told, and kept where there is not room for all."""
-FILES = (TRIGGER_FILE, *DOCUMENTS, ARTEFACTS_FILE)
+FILES = (TRIGGER_FILE, *DOCUMENTS, ARTEFACTS_FILE, SOURCES_FILE)
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 MAX_DOCUMENT_CHARS = 100_000
@@ -80,6 +81,40 @@ class AnnotationArtefact(Value):
 Artefact = Annotated[FileArtefact | SectionArtefact | AnnotationArtefact, Field(discriminator="type")]
 
 
+class Exemplar(Value):
+    """A file of another repository that shows how such a thing is done."""
+
+    repository: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$")
+    path: Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_CHARS), AfterValidator(checked_place)]
+    ref: str = Field(default="HEAD", pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")
+    """A branch, a tag or a commit."""
+    why: str = Field(default="", max_length=200)
+    """What it shows, for whoever reads it."""
+
+    @property
+    def place(self) -> str:
+        """As people write it."""
+        at = "" if self.ref == "HEAD" else f"@{self.ref}"
+        return f"{self.repository}{at}:{self.path}"
+
+
+class Standard(Value):
+    """Files of the repository by which such changes are judged: standards, guidelines, decisions (ADRs)."""
+
+    path_pattern: tuple[Glob, ...] = Field(min_length=1)
+
+    _as_list = field_validator("path_pattern", mode="before")(
+        lambda given: (given,) if isinstance(given, str) else given
+    )
+
+
+class Sources(Value):
+    """What is worth showing beside the files that a task is about."""
+
+    exemplar: tuple[Exemplar, ...] = Field(default=(), max_length=10)
+    standard: tuple[Standard, ...] = Field(default=(), max_length=20)
+
+
 class Trigger(Value):
     """When a pack applies: one of each list that it has, and safety where it asks for that."""
 
@@ -114,6 +149,7 @@ class Pack(Value):
     documents: Mapping[str, str] = {}
     """File name -> text; empty ones are left out."""
     artefacts: tuple[Artefact, ...] = ()
+    sources: Sources = Sources()
 
     @property
     def digest(self) -> str:
@@ -153,6 +189,7 @@ def read_pack(
         trigger=trigger,
         documents={each: files[each] for each in DOCUMENTS if files.get(each, "").strip()},
         artefacts=_artefacts(name, files.get(ARTEFACTS_FILE, "")),
+        sources=_read(Sources, f"{FOLDER}/{name}/{SOURCES_FILE}", files.get(SOURCES_FILE, "")),
     )
 
 
@@ -182,14 +219,21 @@ def _trigger(text: str | None) -> Trigger | str:
         return f"its `{TRIGGER_FILE}` cannot be used: {'; '.join(_problems(error))}"
 
 
-def _artefacts(name: str, text: str) -> tuple[Artefact, ...]:
-    source = f"{FOLDER}/{name}/{ARTEFACTS_FILE}"
+_File = TypeVar("_File", bound=Value)
+
+
+def _read(form: type[_File], source: str, text: str) -> _File:
     try:
-        found = _ArtefactsFile.model_validate(tables_in(text)).artefact
+        return form.model_validate(tables_in(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"not TOML: {error}"]) from None
     except ValidationError as error:
         raise ConfigurationError(source, _problems(error)) from None
+
+
+def _artefacts(name: str, text: str) -> tuple[Artefact, ...]:
+    source = f"{FOLDER}/{name}/{ARTEFACTS_FILE}"
+    found = _read(_ArtefactsFile, source, text).artefact
     names = [each.name for each in found]
     if twice := sorted({each for each in names if names.count(each) > 1}):
         raise ConfigurationError(

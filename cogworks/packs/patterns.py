@@ -69,6 +69,22 @@ def checked_glob(pattern: str) -> str:
     return pattern
 
 
+def checked_place(path: str) -> str:
+    """The path of one file of another repository.
+
+    Raises:
+        ValueError: it is no such path, or of a folder that nobody is shown.
+    """
+    parts = path.split("/")
+    if path != path.strip() or not path.isprintable() or ":" in path or {"", ".", ".."} & {*parts}:
+        message = "is no path of a file below the root of a repository, like `src/uart.rs`"
+        raise ValueError(message)
+    if parts[0].casefold() in (".cogworks", ".git"):
+        message = f"lies in `{parts[0]}/`, which nobody is shown: scenarios are held back there"
+        raise ValueError(message)
+    return path
+
+
 def fits(path: str, patterns: Sequence[str]) -> bool:
     """Whether a path fits one of some patterns."""
     return any(_glob(pattern).is_whole(path) for pattern in patterns)

@@ -76,7 +76,11 @@ def for_people(frozen: FrozenPacks) -> tuple[str, ...]:
         f"`{each.name}` ({_source(each.source)}): {'applies' if each.applies else 'does not apply'}, {each.why}"
         for each in frozen.considered
     ]
-    return (*lines, *frozen.warnings)
+    shown = [
+        f"`{each.pack}` shows `{each.exemplar.place}` (blob {each.blob[:12]}) as an example"
+        for each in frozen.exemplars
+    ]
+    return (*lines, *shown, *frozen.warnings)
 
 
 def on_the_shelf(pack: Pack | Unusable) -> str:
@@ -87,7 +91,15 @@ def on_the_shelf(pack: Pack | Unusable) -> str:
     told = f"tells {len(pack.documents)} document(s), about {-(-chars // _CHARS_PER_TOKEN)} tokens"
     names = ", ".join(each.name for each in pack.artefacts)
     wants = f"requires {names}" if names else "requires nothing"
-    return f"`{pack.name}` ({_source(pack.source)}) applies where {' and '.join(_criteria(pack.trigger))}; {told}; {wants}"
+    return f"`{pack.name}` ({_source(pack.source)}) applies where {' and '.join(_criteria(pack.trigger))}; {told}; {wants}{_beside(pack)}"
+
+
+def _beside(pack: Pack) -> str:
+    shown = [each.place for each in pack.sources.exemplar]
+    judged = [pattern for each in pack.sources.standard for pattern in each.path_pattern]
+    return (f"; shows {', '.join(shown)}" if shown else "") + (
+        f"; is judged by {', '.join(judged)}" if judged else ""
+    )
 
 
 def _criteria(trigger: Trigger) -> Iterator[str]:

@@ -26,6 +26,17 @@ _SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")
 _IS_CODE = re.compile(r"_|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|\.|::|#")
 
 
+class Beside(NamedTuple):
+    """A file of another repository that may be shown as an example."""
+
+    name: str
+    """As it is told, e.g. `octo-org/hal:src/uart.rs`."""
+    path: str
+    text: str
+    why: str = ""
+    """Why somebody wants it shown."""
+
+
 class About(NamedTuple):
     """What a prompt is about."""
 
@@ -41,6 +52,10 @@ class About(NamedTuple):
     """Whether the tests nearest to what it is about are shown, for whoever writes more of them."""
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """Path -> lines that a change touched; the definitions around them are shown, and every line has its number."""
+    standards: Mapping[str, str] = MappingProxyType({})
+    """Path of a file by which people judge such work -> who says so."""
+    beside: tuple[Beside, ...] = ()
+    """Files of other repositories; the likeliest are shown."""
 
 
 class Named(NamedTuple):

@@ -30,6 +30,8 @@ _KIND = {
 _GUIDANCE = 0.8
 """Of a document by which the project decided how such things are done."""
 _SYMBOL, _PATH, _FRAME = 0.4, 1.5, 0.8
+_STANDARD = 0.6
+"""Of a file by which people say that such work is judged, beside what it says of the task."""
 _HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.1
 _NEAR, _TESTED = 0.12, 0.15
 _MAX_PAST, _MAX_PAST_FILES = 60, 12
@@ -109,6 +111,7 @@ class _Ranking:
             self._scores[place] *= _GUIDANCE if guide else _KIND.get(each.kind, 0.02)
             if guide and self._scores[place] > 0:
                 self._reasons[place].append(guide)
+        self._add_standards()
         self._add(self._paths(), _PATH, "named")
         self._add(self._frames(), _FRAME, "in a traceback")
         seeds = self._best(_SEEDS)
@@ -129,6 +132,15 @@ class _Ranking:
             for place in order
             for each in (self._documents[place],)
         )
+
+    def _add_standards(self) -> None:
+        """A standard of a pack is worth as much as what guides by its folder, and something without a word in common."""
+        for place, each in enumerate(self._documents):
+            if reason := self._about.standards.get(each.path):
+                is_guide = each.kind is Kind.DOCUMENT and guidance(each.path)
+                self._scores[place] *= 1.0 if is_guide else _GUIDANCE / _KIND.get(each.kind, 0.02)
+                self._scores[place] += _STANDARD
+                self._reasons[place].append(reason)
 
     def _add(self, found: Mapping[int, float], weight: float, reason: str) -> None:
         highest = max(found.values(), default=0.0)

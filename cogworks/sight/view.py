@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
+from cogworks.sight.beside import shown_beside
 from cogworks.sight.excerpts import best_names, excerpt
 from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
@@ -29,6 +30,8 @@ _WIDER_SHARE = 0.6
 """Of the room that is left in the end, what the best file takes that is shown in parts, and so on."""
 _DOCUMENT_SHARE = 0.15
 """Of the whole room, what a document may take that was not asked for."""
+_BESIDE_SHARE = 0.15
+"""Of the whole room, what files of other repositories may take together."""
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it."""
@@ -86,11 +89,13 @@ class FirstView(Value):
     """Whether `folders` has the path of every file that may be seen."""
     hidden_count: int = 0
     """Files that are not even named."""
+    beside: tuple[Shown, ...] = ()
+    """Files of other repositories, by their full names, the likeliest first; nobody changes them."""
 
     @property
     def tokens(self) -> int:
         """Of everything that is shown."""
-        return sum(each.tokens for each in (*self.files, *self.named)) + tokens_of(self.folders)
+        return sum(each.tokens for each in (*self.files, *self.named, *self.beside)) + tokens_of(self.folders)
 
 
 def first_view(index: Index, about: About, *, room_tokens: int = DEFAULT_ROOM_TOKENS) -> FirstView:
@@ -114,6 +119,8 @@ class _View:
         left = self._room - tokens_of(listing.text) - round(self._room * _NAMED_SHARE)
         certain = self._certain(ranked, round(self._room * _RULES_SHARE))
         left -= sum(each.tokens for each in certain)
+        beside = tuple(self._beside(round(self._room * _BESIDE_SHARE)))
+        left -= sum(each.tokens for each in beside)
         shown = {each.path: each for each in certain}
         tests = self._tests(ranked)
         kept = min(left, round(self._room * _TESTS_SHARE)) if tests else 0
@@ -148,7 +155,20 @@ class _View:
             file_count=len(self._index.documents),
             lists_all=listing.is_complete,
             hidden_count=listing.hidden_count,
+            beside=beside,
         )
+
+    def _beside(self, room: int) -> Iterator[Shown]:
+        for each in shown_beside(self._about.beside, self._sought, room):
+            tokens = tokens_of(each.text)
+            yield Shown(
+                path=each.name,
+                level=each.level,
+                text=each.text,
+                tokens=tokens,
+                score=each.score,
+                reasons=(each.why,),
+            )
 
     def _listing(self) -> Listing:
         paths = [each.path for each in self._index.documents]
@@ -284,5 +304,5 @@ def _is_rule(path: str) -> bool:
 
 def items_of(view: FirstView) -> Iterator[Shown]:
     """Every file of a view, without texts; for the manifest."""
-    for each in (*view.files, *view.named):
+    for each in (*view.files, *view.named, *view.beside):
         yield each.model_copy(update={"text": ""})

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from cogworks.hub.seeding import Settings, create_repository
+from cogworks.hub.world import World
 from tests.end_to_end import played
 from tests.end_to_end.played import replies_of
 from tests.end_to_end.scene import Scene, open_scene
@@ -147,3 +149,78 @@ def test_what_the_packs_of_a_run_tell_is_shown_without_asking_anybody(tmp_path: 
         assert f"Context packs, about {shown['tokens']} tokens of the system text:" in page
         assert all(f"  {line}" in page for line in shown["lines"])
         assert scene.everything() == before
+
+
+EXAMPLE = "def read_decimal(text):\n    return float(text)  # as every reader of durations does\n"
+DECISION = "# Quartz\n\nZeal is told apart.\n"
+SOURCES = """
+[[exemplar]]
+repository = "octo-org/clocks"
+path = "src/reading.py"
+why = "how decimals are read"
+
+[[exemplar]]
+repository = "octo-org/clocks"
+path = "src/absent.py"
+
+[[exemplar]]
+repository = "octo-org/closed"
+path = "src/reading.py"
+
+[[standard]]
+path_pattern = "notes/*.md"
+"""
+
+
+def with_other_repositories(scene: Scene, tree: Path) -> None:
+    (tree / "src").mkdir(parents=True)
+    (tree / "src" / "reading.py").write_text(EXAMPLE)
+    world = World(scene.hub)
+    try:
+        create_repository(world, "octo-org/clocks", tree=tree, settings=Settings(is_private=False))
+        create_repository(world, "octo-org/closed", tree=tree)
+    finally:
+        world.close()
+
+
+def users(server: ModelServer) -> list[str]:
+    """The first thing that each question is asked."""
+    return [json.dumps(seen.body["messages"][0], ensure_ascii=False) for seen in server.seen]
+
+
+def test_files_of_another_repository_and_standards_are_shown_as_data_and_listed(tmp_path: Path) -> None:
+    answers = (classified(), SPECIFICATION, PLAN, code(HOURS), PASSED, PASSED, PASSED)
+    pack = ".cogworks/context-packs/decimals/"
+    with standing(tmp_path, text_of("bugfix"), *answers) as stand:
+        with_other_repositories(stand.scene, tmp_path / "clocks")
+        stand.scene.write(f"{pack}trigger.toml", '[trigger]\nlanguages = ["python"]\n')
+        stand.scene.write(f"{pack}sources.toml", SOURCES)
+        stand.scene.write("notes/quartz.md", DECISION)
+        stand.play()
+
+        asked, told = users(stand.server), systems(stand.server)
+        shown = [json.dumps(EXAMPLE)[1:-1] in each for each in asked]
+        assert not shown[0]
+        assert all(shown[1:4])
+        assert not any("as every reader of durations does" in each for each in told)
+        assert (
+            "file of another repository octo-org/clocks:src/reading.py; shown because: how decimals are read"
+            in asked[1]
+        )
+        assert "Zeal is told apart." in asked[1]
+        [pull] = stand.scene.seen()["pullRequests"]["nodes"]
+        assert "`decimals` shows `octo-org/clocks:src/reading.py` (blob <hash>) as an example" in pull["body"]
+        absent = "is left out: it is not there, or the token may not see it"
+        assert f"its exemplar `octo-org/clocks:src/absent.py` {absent}" in pull["body"]
+        assert f"its exemplar `octo-org/closed:src/reading.py` {absent}" in pull["body"]
+        kept = json.loads(stand.scene.git("show", "cogworks/ledger/1:visits/0001-intake/packs.json"))
+        assert [each["text"] for each in kept["exemplars"]] == [EXAMPLE]
+        ledger = "cogworks/ledger/1"
+        manifests = [
+            json.loads(stand.scene.git("show", f"{ledger}:{path}"))["shown"]
+            for path in stand.scene.git("ls-tree", "-r", "--name-only", ledger).splitlines()
+            if "code_generation@" in path and path.endswith("/manifest-1.json")
+        ]
+        entries = {each["path"]: each for each in manifests[0]}
+        assert entries["octo-org/clocks:src/reading.py"]["level"] == "whole"
+        assert "a standard of the context pack decimals" in entries["notes/quartz.md"]["reasons"]

@@ -11,7 +11,7 @@ import pytest
 from cogworks.errors import ConfigurationError
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
-from cogworks.packs.choosing import FrozenPacks
+from cogworks.packs.choosing import FrozenPacks, ReadElsewhere
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Died, Fault, Runner
@@ -277,3 +277,33 @@ def test_packs_that_ship_are_considered_where_the_repository_asks_for_them_and_h
 
         assert [each.name for each in (seen[-1].packs if seen[-1] else ())] == names
         assert (seen[-1].max_tokens if seen[-1] else 0) == room
+
+
+SHOWS = {
+    **FILES,
+    f"{PACK}/sources.toml": '[[exemplar]]\nrepository = "octo-org/hal"\npath = "a.rs"\n'
+    '[[exemplar]]\nrepository = "octo-org/hal"\npath = "gone.rs"\n',
+}
+
+
+def test_files_of_other_repositories_are_read_once_kept_and_told() -> None:
+    item, seen = world(), list[FrozenPacks | None]()
+    item.examples["octo-org/hal:a.rs"] = ReadElsewhere(blob="b" * 40, text="fn a() {}\n")
+
+    first = stepped(item, SHOWS, seen)
+    item.examples["octo-org/hal:a.rs"] = ReadElsewhere(blob="c" * 40, text="changed")
+    second = stepped(item, SHOWS, seen)
+
+    packs = seen[-1]
+    assert packs is not None
+    assert [(each.exemplar.place, each.text) for each in packs.exemplars] == [
+        ("octo-org/hal:a.rs", "fn a() {}\n")
+    ]
+    assert [each.count("read_elsewhere") for each in (first.calls, second.calls)] == [1, 0]
+    assert (
+        "context packs: `careful` shows `octo-org/hal:a.rs` (blob bbbbbbbbbbbb) as an example" in first.said
+    )
+    assert (
+        "context packs: context pack 'careful': its exemplar `octo-org/hal:gone.rs` is left out: it is not there"
+        in first.said
+    )

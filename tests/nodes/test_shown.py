@@ -1,11 +1,16 @@
 """How much of the repository a prompt shows, and how often its reader may look."""
 
+from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.intake import run
-from cogworks.nodes.shown import look_limits, manifest_of, repository_view
+from cogworks.nodes.shown import look_limits, manifest_of, repository_view, view_variables
 from cogworks.nodes.task import Conventions
+from cogworks.packs.choosing import FrozenPacks, ReadElsewhere, choose
+from cogworks.packs.declared import Exemplar, Sources, Standard
 from cogworks.settings.config import parse_config
 from cogworks.sight.question import About
+from cogworks.sight.view import items_of
 from tests.nodes.examples import CLASSIFICATION, FILES, ports, task
+from tests.packs.declared import COMMIT, PYTHON, pack
 
 LONG = {**FILES, "src/adder/more.py": "def add_more(a, b):\n    return a + b  # add\n" * 400}
 MODEL = '[llm]\nmodel = "m"\n'
@@ -54,3 +59,49 @@ def test_a_question_shows_the_file_it_is_about() -> None:
     run(task("intake"), world)
 
     assert FILES["src/adder/adding.py"] in world.model.asked[0]
+
+
+def packed() -> FrozenPacks:
+    """A run whose pack shows a file of another repository, and names everything as its standard."""
+    shown = Exemplar(repository="octo-org/hal", path="src/uart.rs", why="how errors are reported")
+    sources = Sources(
+        exemplar=(shown,), standard=(Standard(path_pattern=("docs/**", ".cogworks/**", "tests/held.py")),)
+    )
+    read = {shown: ReadElsewhere(blob="b" * 40, text="fn uart_send() {}\n")}
+    return choose([pack("p", sources=sources)], PYTHON, commit=COMMIT, max_tokens=6_000, elsewhere=read)
+
+
+def test_what_packs_show_is_a_source_of_the_view_and_what_is_held_back_stays_so() -> None:
+    files = {
+        **FILES,
+        "docs/adr/1.md": "# Sums\n\nQuiet quartz.\n",
+        ".cogworks/scenarios/held.toml": "secret = true\n",
+        "tests/held.py": "def test_held(): ...\n",
+    }
+    about = About(title="add() subtracts", hidden=frozenset({"tests/held.py"}))
+
+    view = repository_view(task("architecture", packs=packed()), ports(files=files), about)
+
+    shown = {each.path: each for each in items_of(view)}
+    assert "a standard of the context pack p" in shown["docs/adr/1.md"].reasons
+    assert [(each.path, each.reasons) for each in view.beside] == [
+        ("octo-org/hal:src/uart.rs", ("how errors are reported",))
+    ]
+    assert not {".cogworks/scenarios/held.toml", "tests/held.py"} & {*shown, *view.folders.split()}
+
+
+def test_a_prompt_has_files_of_other_repositories_as_data_apart_from_those_that_may_change() -> None:
+    plain, asked = (architecture_prompt(packs) for packs in (None, packed()))
+
+    assert "other repositories" not in plain
+    assert "These files belong to other repositories: learn from them, never change or import them." in asked
+    label = "file of another repository octo-org/hal:src/uart.rs; shown because: how errors are reported"
+    assert f'of="{label}">\nfn uart_send() {{}}' in asked
+
+
+def architecture_prompt(packs: FrozenPacks | None) -> str:
+    """What the architect is shown of a repository."""
+    view = repository_view(
+        task("architecture", packs=packs), ports(files=FILES), About(title="add() subtracts")
+    )
+    return shipped_prompts({}).render_part("_repository", view_variables(view))

@@ -5,15 +5,22 @@ from typing import Any
 
 from cogworks.packs.artefacts import Changed
 from cogworks.packs.choosing import FrozenPacks, Subject, choose
-from cogworks.packs.declared import Pack, Trigger, artefact_of
+from cogworks.packs.declared import Pack, Sources, Trigger, artefact_of
 from cogworks.vocabulary import CommitOid
 
 COMMIT = CommitOid("c" * 40)
+NONE = Sources()
 ALWAYS = Trigger(languages=("python",))
 PYTHON = Subject(language="python")
 
 
-def pack(name: str = "p", *artefacts: Mapping[str, Any], trigger: Trigger = ALWAYS, **documents: str) -> Pack:
+def pack(
+    name: str = "p",
+    *artefacts: Mapping[str, Any],
+    trigger: Trigger = ALWAYS,
+    sources: Sources = NONE,
+    **documents: str,
+) -> Pack:
     """A pack of the repository; documents by the first word of their names."""
     names = {"anti": "anti-patterns.md", "safe": "safe-patterns.md", "domain": "domain-knowledge.md"}
     return Pack(
@@ -21,6 +28,7 @@ def pack(name: str = "p", *artefacts: Mapping[str, Any], trigger: Trigger = ALWA
         source="repository",
         trigger=trigger,
         documents={names[each]: text for each, text in documents.items()},
+        sources=sources,
         artefacts=tuple(artefact_of(dict(each)) for each in artefacts),
     )
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cogworks.packs.choosing import Subject, choose, required, verdict
-from cogworks.packs.declared import AnnotationArtefact, Trigger, Unusable
-from tests.packs.declared import COMMIT, frozen, pack
+from cogworks.packs.choosing import MAX_EXEMPLAR_BYTES, ReadElsewhere, Subject, choose, required, verdict
+from cogworks.packs.declared import AnnotationArtefact, Exemplar, Sources, Trigger, Unusable
+from tests.packs.declared import COMMIT, PYTHON, frozen, pack
 
 FIRMWARE = Subject(
     component_tags=("firmware", "uart"),
@@ -105,3 +105,34 @@ def test_the_same_file_is_required_once() -> None:
     document = {"name": "Analysis", "type": "file", "path_pattern": "docs/a.md"}
 
     assert len(required(frozen(pack("a", document), pack("b", document)).packs)) == 1
+
+
+def shows(*paths: str) -> Sources:
+    return Sources(exemplar=tuple(Exemplar(repository="octo-org/hal", path=path) for path in paths))
+
+
+def test_examples_of_the_packs_that_apply_are_kept_and_what_cannot_be_had_is_told() -> None:
+    packs = [
+        pack("a", sources=shows("one.rs", "absent.rs", "big.rs")),
+        pack("b", sources=shows("one.rs", "two.rs")),
+        pack("c", sources=shows("other.rs"), trigger=Trigger(languages=("c",))),
+    ]
+    read = {
+        Exemplar(repository="octo-org/hal", path=path): found
+        for path, found in {
+            "one.rs": ReadElsewhere(blob="1" * 40, text="one"),
+            "two.rs": ReadElsewhere(blob="2" * 40, text="two"),
+            "absent.rs": ReadElsewhere(problem="it is not there"),
+            "big.rs": ReadElsewhere(blob="3" * 40, text="x" * MAX_EXEMPLAR_BYTES),
+        }.items()
+    }
+
+    found = choose(packs, PYTHON, commit=COMMIT, max_tokens=6_000, elsewhere=read)
+
+    assert [(each.pack, each.exemplar.path, each.text) for each in found.exemplars] == [
+        ("a", "one.rs", "one"),
+        ("b", "two.rs", "two"),
+    ]
+    absent, big = found.warnings
+    assert absent == "context pack 'a': its exemplar `octo-org/hal:absent.rs` is left out: it is not there"
+    assert "its exemplar `octo-org/hal:big.rs` is left out: it has 80,002 bytes, and 79,995 are left" in big

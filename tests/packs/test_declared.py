@@ -160,3 +160,53 @@ def test_a_digest_changes_with_every_part_of_a_pack() -> None:
 
     assert digests[0] == digests[1]
     assert len(set(digests)) == 4
+
+
+SOURCES = """
+[[exemplar]]
+repository = "octo-org/hal"
+path = "src/uart.rs"
+ref = "v1.2"
+why = "how a driver reports errors"
+
+[[exemplar]]
+repository = "octo-org/hal"
+path = "src/spi.rs"
+
+[[standard]]
+path_pattern = "docs/adr/*.md"
+"""
+
+
+def test_a_pack_names_files_of_other_repositories_and_the_standards_of_its_own() -> None:
+    found = read_pack("p", {"trigger.toml": TRIGGER, "sources.toml": SOURCES}, source="repository")
+
+    assert isinstance(found, Pack)
+    assert [each.place for each in found.sources.exemplar] == [
+        "octo-org/hal@v1.2:src/uart.rs",
+        "octo-org/hal:src/spi.rs",
+    ]
+    assert [each.path_pattern for each in found.sources.standard] == [("docs/adr/*.md",)]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ('path = "src/spi.rs"', "exemplar.1.path` is missing"),
+        ('path = "/etc/passwd"', "no path of a file below the root"),
+        ('path = "src/../../a"', "no path of a file below the root"),
+        ('path = "a:b"', "no path of a file below the root"),
+        ('path = ".cogworks/scenarios/a.toml"', "scenarios are held back there"),
+        ('path = ".GIT/config"', "which nobody is shown"),
+        ('path = "a"\nref = "--upload-pack=x"', "exemplar.1.ref"),
+        ('path = "a"\nurl = "x"', "exemplar.1.url"),
+    ],
+)
+def test_sources_that_cannot_be_read_stop_everything(change: str, problem: str) -> None:
+    text = SOURCES.replace('path = "src/spi.rs"', change if "missing" not in problem else "")
+
+    with pytest.raises(ConfigurationError) as refused:
+        read_pack("p", {"trigger.toml": TRIGGER, "sources.toml": text}, source="repository")
+
+    assert refused.value.source == ".cogworks/context-packs/p/sources.toml"
+    assert problem in str(refused.value)

@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.sight.question import About
+from cogworks.sight.question import About, Beside
+from cogworks.sight.ranking import rank
 from cogworks.sight.sizes import tokens_of
 from cogworks.sight.view import first_view, items_of
 from tests.sight.trees import SHOP, index_of
@@ -175,3 +176,84 @@ def test_a_line_of_ten_megabytes_takes_no_room() -> None:
 
     assert view.tokens <= 12_000
     assert view.files[0].path == "src/shop/pricing.py"
+
+
+UART = "fn uart_send(byte: u8) -> Result<(), Busy> {\n    wait_until_ready()?;\n    write(byte)\n}\n"
+SPI = "fn spi_send(byte: u8) {\n    write(byte)\n}\n"
+LONG_UART = "".join(f"fn uart_{n}(byte: u8) -> u8 {{\n    byte + {n}\n}}\n\n" for n in range(300)) + UART
+HAL = (
+    Beside("octo-org/hal:src/spi.rs", "src/spi.rs", SPI),
+    Beside("octo-org/hal:src/uart.rs", "src/uart.rs", UART, why="how errors are reported"),
+)
+
+
+def test_files_of_other_repositories_are_ranked_by_the_request_and_stand_apart() -> None:
+    about = About(title="`uart_send` blocks", text="It waits until the uart is ready.", beside=HAL)
+
+    view = first_view(index_of(SHOP), about)
+
+    assert [(each.path, each.level, each.text) for each in view.beside] == [
+        ("octo-org/hal:src/uart.rs", "whole", UART),
+        ("octo-org/hal:src/spi.rs", "whole", SPI),
+    ]
+    assert view.beside[0].score > view.beside[1].score
+    assert view.beside[0].reasons == ("how errors are reported",)
+    assert {each.path for each in view.beside}.isdisjoint(each.path for each in view.files)
+    assert [each.path for each in items_of(view)][-2:] == [each.path for each in view.beside]
+    assert view.tokens == first_view(index_of(SHOP), about._replace(beside=())).tokens + sum(
+        each.tokens for each in view.beside
+    )
+
+
+def test_of_a_long_file_of_another_repository_the_part_that_matters_is_shown_within_its_room() -> None:
+    long = Beside("octo-org/hal:src/uart.rs", "src/uart.rs", LONG_UART)
+
+    [shown] = first_view(
+        index_of(SHOP), About(title="`uart_send` blocks", beside=(long,)), room_tokens=4_000
+    ).beside
+
+    assert shown.level == "slices"
+    assert "fn uart_send(byte: u8) -> Result<(), Busy> {" in shown.text
+    assert shown.tokens <= 0.15 * 4_000 + 50
+
+
+def test_a_standard_of_a_pack_is_shown_though_it_shares_no_word_with_the_request() -> None:
+    files = {**SHOP, "docs/rules/zeal.md": "# Zeal\n\nQuiet quartz.\n"}
+    about = About(title="Wrong total of a basket")
+
+    plain = first_view(index_of(files), about)
+    asked = first_view(index_of(files), about._replace(standards={"docs/rules/zeal.md": "a standard of p"}))
+
+    assert "docs/rules/zeal.md" not in {each.path for each in plain.files}
+    [found] = [each for each in asked.files if each.path == "docs/rules/zeal.md"]
+    assert "a standard of p" in found.reasons
+
+
+def test_a_decision_of_the_project_counts_as_much_named_by_a_pack_or_by_its_folder() -> None:
+    text = "# Prices\n\nA price has two decimals, and a total of a basket is rounded once.\n"
+    about = About(title="Wrong total of a basket")
+    named = about._replace(standards={"notes/prices.md": "a standard of p"})
+
+    [by_folder] = [
+        each.score
+        for each in rank(index_of({**SHOP, "docs/adr/prices.md": text}), about)
+        if each.path == "docs/adr/prices.md"
+    ]
+    [by_pack] = [
+        each.score
+        for each in rank(index_of({**SHOP, "notes/prices.md": text}), named)
+        if each.path == "notes/prices.md"
+    ]
+    [unnamed] = [
+        each.score
+        for each in rank(index_of({**SHOP, "notes/prices.md": text}), about)
+        if each.path == "notes/prices.md"
+    ]
+
+    assert by_pack >= by_folder > unnamed
+
+
+def test_nothing_beside_leaves_the_view_as_it_was() -> None:
+    about = About(title="Wrong total of a basket")
+
+    assert first_view(index_of(SHOP), about).beside == ()
