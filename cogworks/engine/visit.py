@@ -7,6 +7,7 @@ from typing import Protocol
 
 from cogworks.engine.packs import shelf_of
 from cogworks.engine.packs_chosen import ReadsElsewhere, with_packs_chosen
+from cogworks.engine.purse import Purse, purse_of
 from cogworks.engine.record import (
     Claimed,
     evaluations_after,
@@ -30,6 +31,7 @@ from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Heartbeat, VisitLease
 from cogworks.ledger.record import output_sha256, reply_files
+from cogworks.llm.account import Secures
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
@@ -85,6 +87,8 @@ class SessionOrder:
     """Raises when the visit has to stop; called between the node's moves."""
     checkpoint: Callable[[], None]
     """Has what was paid for and kept put into the ledger; raises as `check`."""
+    secure: Secures
+    """Has what the session may cost set aside in the ledger; raises as `check`, and where so much is not left."""
     needs_walls: Callable[[], bool]
     """Whether code of the repository may run only in complete isolation; may cost a request."""
     root_names: tuple[str, ...] = ()
@@ -143,17 +147,17 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
     node = claimed.pipeline.node(place_of(claimed.move.instance).node)
     llm = claimed.config.llm.visiting(node.id, claimed.pipeline.name)
     claimed = replace(claimed, config=claimed.config.model_copy(update={"llm": llm}))
+    purse = purse_of(claimed)
     deadline = Deadline(claimed.pipeline, node, monotonic=ports.monotonic)
     is_recorded = False
     unaffordable: NextCall | None = None
     asks: AskedCall | None = None
     try:
         snapshot = _adopted(ports, claimed)
-        renew = _renewal(claimed)
-        with Heartbeat(renew, interval_s=RENEWAL_S, warn=ports.say):
+        with Heartbeat(purse.renew, interval_s=RENEWAL_S, warn=ports.say):
             # GitHub may take its time; the lease is renewed meanwhile.
             claimed = replace(claimed, task=remembering(ports.tracker, claimed, ports.say))
-            with ports.session(_order(ports.tracker, claimed, renew, deadline)) as session:
+            with ports.session(_order(ports.tracker, claimed, purse, deadline)) as session:
                 # Before anything is paid for: what packs require may be malformed.
                 head = claimed.snapshot.repository.head_oid
                 shelf = shelf_of(node, claimed.move.instance, session.ports, claimed.config, head)
@@ -165,7 +169,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 effects = _effects(claimed, outcome, record)
                 if effects:
                     _announce(visit_lease, effects)
-                    _fence(ports, claimed, renew)
+                    _fence(ports, claimed, purse.renew)
                 published = _publish(ports, claimed, snapshot, effects, session.push)
         outcome = with_created(outcome, published)
         record = _record(claimed, outcome, ports.monotonic() - started_s)
@@ -209,17 +213,6 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
             )
 
 
-def _renewal(claimed: Claimed) -> Callable[[], None]:
-    labels = claimed.config.labels
-    # One that was there before the claim was obeyed or did not count.
-    stop_labels = frozenset({labels.hold, labels.cancel}) - set(claimed.snapshot.issue.labels)
-
-    def renew() -> None:
-        claimed.visit_lease.checkpoint(stop_labels=stop_labels)
-
-    return renew
-
-
 def _announce(visit_lease: VisitLease, effects: Sequence[Effect]) -> None:
     """Have the ledger say what is about to be pushed: a head that it does not name counts as somebody else's."""
     heads = {effect.branch: effect.oid for effect in effects if isinstance(effect, PushBranch)}
@@ -250,7 +243,7 @@ def _adopted(ports: VisitPorts, claimed: Claimed) -> Snapshot:
     return ports.tracker.read()
 
 
-def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> SessionOrder:
+def _order(tracker: Tracker, claimed: Claimed, purse: Purse, deadline: Deadline) -> SessionOrder:
     visit_lease, state, facts = claimed.visit_lease, claimed.visit_lease.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
     count = len(claimed.memory)
@@ -262,7 +255,7 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
         manifest = dumped["manifest"]
         unrecorded = visit_lease.spend(_spend_of(record), reply_files(folder, count, dumped, manifest))
         if unrecorded.cost_usd >= claimed.config.ledger.checkpoint_usd:
-            renew()
+            purse.renew()
         # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
         visit_lease.check()
         # The session's budget was cut when it was opened; what others spend since, only the ledger tells.
@@ -275,7 +268,7 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
             deadline.check()
 
     def checkpoint() -> None:
-        renew()
+        purse.renew()
         check()
 
     budget_usd, budget_tokens = session_budget(state, facts, claimed.pipeline, claimed.move.instance)
@@ -292,6 +285,7 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
         left_s=deadline.left_s,
         check=check,
         checkpoint=checkpoint,
+        secure=purse.secure,
         needs_walls=lambda: needs_walls(
             tracker,
             claimed.snapshot,

@@ -115,7 +115,7 @@ class VisitLease:
     @property
     def unrecorded(self) -> Spend:
         """What the visit has cost beyond what the ledger says of it."""
-        return self.spent - self._recorded()
+        return self.spent - self.held.spent
 
     def keep(self, files: Mapping[str, str]) -> None:
         """Have files committed with the next move of the ledger, in place of earlier ones of the same path."""
@@ -127,10 +127,17 @@ class VisitLease:
         with self._lock:
             self._learned = (*self._learned, change)
 
-    def checkpoint(self, *, stop_labels: frozenset[str] = frozenset()) -> None:
+    def checkpoint(
+        self,
+        *,
+        stop_labels: frozenset[str] = frozenset(),
+        reserving: Callable[[RunState], RunState] = lambda state: state,
+    ) -> None:
         """Renew the lease; what was paid for since the last time goes into the same commit.
 
         Args:
+            reserving: what the visit sets aside from now on, on whatever state is the newest; what it raises, nothing is
+                committed of.
             stop_labels: labels on the issue with which a person stops the node; `check` raises from then on.
 
         Raises:
@@ -139,13 +146,23 @@ class VisitLease:
         with self._lock:
             self.check()
             commit = self._commit(
-                lambda state: state.checkpointed(self.lease, self.spent), lambda _: "checkpoint"
+                lambda state: reserving(state.checkpointed(self.lease, self.spent)), lambda _: "checkpoint"
             )
             self._pending = {}
             if not commit.issue_is_open:
                 self._stop_reason = "the issue was closed while its node ran; nothing was published"
             elif held := sorted(stop_labels & commit.labels):
                 self._stop_reason = f"the label {held[0]!r} was set while the node ran; nothing was published"
+
+    def reread(self) -> None:
+        """Look at what the ledger says now.
+
+        Raises:
+            LostRace: as `checkpoint`.
+        """
+        with self._lock:
+            self._reread()
+            self.check()
 
     def finish(
         self,
@@ -171,11 +188,12 @@ class VisitLease:
             self._pending = {}
             return self.state
 
-    def _recorded(self) -> Spend:
-        held = next(
+    @property
+    def held(self) -> Lease:
+        """The lease as the newest state has it."""
+        return next(
             (lease for lease in self.state.leases if lease.visit_key == self.lease.visit_key), self.lease
         )
-        return held.spent
 
     def _commit(
         self,

@@ -1,10 +1,14 @@
 """What is left of a budget while several calls are under way."""
 
 import threading
+from collections.abc import Callable
 from decimal import Decimal
 
 from cogworks.errors import BudgetReached
 from cogworks.llm.budget import Budget, Estimate
+
+Secures = Callable[[Decimal, int], None]
+"""Has dollars and tokens set aside where other runners see it; raises BudgetReached where so much is not left."""
 
 
 class Account:
@@ -13,8 +17,12 @@ class Account:
     What is reserved and what is spent never pass the limit together, but for a call that costs more than its estimate.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, *, secure: Secures = lambda *_: None) -> None:
+        """Args:
+        secure: is told what is spent and reserved together before a reservation counts.
+        """
         self._budget = budget
+        self._secure = secure
         self._lock = threading.Lock()
 
     @property
@@ -36,7 +44,10 @@ class Account:
                     needs_usd=float(need.cost_usd),
                     needs_tokens=need.tokens,
                 )
-            self._budget = self._budget.reserving(need)
+            after = self._budget.reserving(need)
+            # Under the lock: whoever reserves later has a sum that holds this one.
+            self._secure(after.spent_usd + after.reserved_usd, after.spent_tokens + after.reserved_tokens)
+            self._budget = after
 
     def release(self, need: Estimate) -> None:
         """A call came to nothing."""

@@ -228,7 +228,7 @@ class Conversation(Generic[Reply]):
                 continue
             problems = turn.problems or ("there are no turns left to look: answer now with what you know",)
             if repaired == self._repair_rounds:
-                raise InvalidReply(_never_fitted(purpose, self._opening.model, repaired, problems))
+                raise InvalidReply(never_fitted(purpose, self._opening.model, repaired, problems))
             repaired += 1
             name = f"{purpose}-repair{repaired}"
             listed = "\n".join(f"- {line}" for line in problems)
@@ -279,7 +279,8 @@ def opening_text(question: Prompt, looks: Looks | None, turns_left: int) -> str:
     )
 
 
-def _never_fitted(purpose: str, model: str, rounds: int, problems: Sequence[str]) -> str:
+def never_fitted(purpose: str, model: str, rounds: int, problems: Sequence[str]) -> str:
+    """What to say of a question whose replies never had the form that was asked for."""
     listed = "\n".join(f"  - {problem}" for problem in problems)
     return (
         f"{purpose}: no reply of {model} fitted its schema, not even after {rounds} repair round(s). The last one has "

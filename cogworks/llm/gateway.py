@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 
 from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
-from cogworks.llm.account import Account
+from cogworks.llm.account import Account, Secures
 from cogworks.llm.budget import Budget, Dollars, Estimate, Price, PriceList, Tokens, estimate
 from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
-from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
+from cogworks.llm.conversation import Conversation, Looks, Wanted, never_fitted, opening_text, turn_schema
 from cogworks.llm.counting import by_count
 from cogworks.llm.prompts import Prompt, Prompts, as_json
 from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
@@ -118,10 +118,12 @@ class Gateway:
         *,
         prices: PriceList,
         budget: Budget,
+        secure: Secures = lambda *_: None,
         memory: Mapping[str, ModelReply] | None = None,
         on_reply: Callable[[ReplyRecord], None] = lambda _: None,
     ) -> None:
         """Args:
+            secure: as for `Account`.
             memory: request key -> reply already paid for by an earlier attempt of this visit.
             on_reply: called after every paid reply and before it is judged, so that a crash pays it only once;
                 what it raises ends the question.
@@ -134,7 +136,7 @@ class Gateway:
         models = (settings.model, settings.fallback_model)
         self._prices = {model: prices.price_of(model) for model in models if model}
         self._is_overloaded = False
-        self._account = Account(budget)
+        self._account = Account(budget, secure=secure)
         self._books = threading.RLock()
         self._memory = memory or {}
         self._on_reply = on_reply
@@ -186,7 +188,9 @@ class Gateway:
                 return verdict.value
             problems = verdict.problems
             request = self._repair_of(request, reply.text, problems, purpose=f"{purpose}-repair{repair}")
-        raise InvalidReply(_never_fitted(purpose, self._settings, problems))
+        raise InvalidReply(
+            never_fitted(purpose, self._settings.model, self._settings.repair_rounds, problems)
+        )
 
     def converse(
         self,
@@ -373,15 +377,6 @@ def _refuse_unfinished(reply: ModelReply, request: ModelRequest) -> None:
     else:
         why = f"stopped with {reply.stop_reason!r} instead of finishing; retry, or choose another model"
     raise InvalidReply(f"{request.purpose}: {reply.model} {why}. The call is paid for and counted.")
-
-
-def _never_fitted(purpose: str, settings: ModelSettings, problems: tuple[str, ...]) -> str:
-    listed = "\n".join(f"  - {problem}" for problem in problems)
-    return (
-        f"{purpose}: no reply of {settings.model} fitted its schema, not even after {settings.repair_rounds} "
-        f"repair round(s). The last one has {len(problems)} problem(s):\n{listed}\n"
-        "Retry, or choose a stronger model under `[llm] model`."
-    )
 
 
 class _Turns:

@@ -13,7 +13,11 @@ from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import Lease
 from cogworks.vocabulary import Value
+
+ROOM_TOKENS = 60_000
+"""What a claim sets aside at least: two questions with their answers, so that a visit need not ask for more before each."""
 
 
 class Grant(Value):
@@ -93,8 +97,46 @@ def grant(
     share = usd / limit_usd if limit_usd > 0 else 0.0
     others_tokens = state.reserved_tokens - (dead.reserved_tokens if dead else 0)
     left_tokens = max(0, facts.max_tokens - tokens_of(gone) - others_tokens)
-    tokens = min(int(facts.max_tokens * share), left_tokens)
+    tokens = min(max(int(facts.max_tokens * share), ROOM_TOKENS), left_tokens)
     return Grant(usd=round(usd, 9), tokens=tokens, is_capped=own_usd is not None)
+
+
+class Held(Value):
+    """What a visit that goes on sets aside, and whether that is as much as it needs."""
+
+    usd: float
+    tokens: int
+    others_usd: float
+    others_tokens: int
+    """Set aside by other runners of the item."""
+    is_enough: bool
+
+
+def held(
+    state: RunState, facts: Facts, pipeline: Pipeline, lease: Lease, *, needs: Spend, window_usd: float
+) -> Held:
+    """What a visit may set aside from now on: what its calls may cost, and beyond that what a claim would reserve.
+
+    Together with what is spent and what others set aside it is never more than the limits.
+
+    Args:
+        state: with what the visit has spent so far.
+        lease: as it stands in the state.
+        needs: the most that its calls under way may cost.
+    """
+    spent = state.spent
+    others_usd = round(state.reserved_usd - lease.reserved_usd, 9)
+    others_tokens = state.reserved_tokens - lease.reserved_tokens
+    left_usd = round(max(0.0, max_cost_usd(facts, pipeline) - spent.cost_usd - others_usd), 9)
+    left_tokens = max(0, facts.max_tokens - tokens_of(spent) - others_tokens)
+    window = lease.reserved_usd if lease.is_capped else window_usd
+    return Held(
+        usd=min(max(window, needs.cost_usd), left_usd),
+        tokens=min(max(lease.reserved_tokens, tokens_of(needs)), left_tokens),
+        others_usd=others_usd,
+        others_tokens=others_tokens,
+        is_enough=needs.cost_usd <= left_usd and tokens_of(needs) <= left_tokens,
+    )
 
 
 def session_budget(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.leaving import on_terminal
+from cogworks.llm.account import Secures
 from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider, RecordingProvider, ReplayingProvider
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
@@ -60,6 +61,7 @@ def gateway_for(order: "SessionOrder", provider: Provider) -> Gateway:
         memory=order.memory,
         on_reply=on_reply,
         packs=order.task.packs,
+        secure=order.secure,
     )
 
 
@@ -95,6 +97,7 @@ def _gateway(
     memory: Mapping[str, ModelReply] | None = None,
     on_reply: Callable[[ReplyRecord], None] = lambda _: None,
     packs: FrozenPacks | None = None,
+    secure: Secures = lambda *_: None,
 ) -> Gateway:
     llm = config.llm
     return Gateway(
@@ -105,6 +108,7 @@ def _gateway(
         ),
         prices=prices_of(config),
         budget=budget,
+        secure=secure,
         memory=memory,
         on_reply=on_reply,
     )

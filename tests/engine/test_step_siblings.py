@@ -155,7 +155,7 @@ def test_a_node_may_spend_its_own_budget_and_no_more() -> None:
 
     Watching(world, nodes={NodeId("a"): done}).step()
 
-    assert orders == [(0.3, 0.3, 1_500)]
+    assert orders == [(0.3, 0.3, 60_000)]
 
 
 def test_what_a_capped_visit_has_spent_is_no_longer_reserved() -> None:

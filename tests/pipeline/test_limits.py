@@ -8,6 +8,7 @@ from cogworks.pipeline.decision import BackOff, Run, Stop, decide
 from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeId, EdgeRef
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import (
+    ROOM_TOKENS,
     Grant,
     budget_key,
     grant,
@@ -117,7 +118,7 @@ def test_a_node_reserves_its_own_budget_else_what_it_may_spend_unsaid() -> None:
     other = grant(state, facts(), graph, at("b"), window_usd=0.5)
 
     assert own == Grant(usd=4.0, tokens=200_000, is_capped=True)
-    assert other == Grant(usd=0.5, tokens=25_000, is_capped=False)
+    assert other == Grant(usd=0.5, tokens=ROOM_TOKENS, is_capped=False)
 
 
 def test_the_default_of_the_pipeline_is_a_budget_of_every_node() -> None:

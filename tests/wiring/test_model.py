@@ -57,6 +57,7 @@ def order(text: str, kept: dict[str, str], replies: list[ReplyRecord], task: Any
         left_s=lambda: None,
         check=lambda: None,
         checkpoint=lambda: None,
+        secure=lambda *_: None,
         needs_walls=lambda: False,
     )
 

@@ -188,6 +188,7 @@ def visit_of(work: Path, *, needs_walls: bool = False) -> tuple[SessionOrder, En
         left_s=lambda: None,
         check=lambda: None,
         checkpoint=lambda: None,
+        secure=lambda *_: None,
         needs_walls=lambda: needs_walls,
     )
     return order, read_environment({"COGWORKS_WORK_DIR": str(work)})

@@ -1,0 +1,126 @@
+"""What a visit sets aside in the ledger before it asks a model, so that the runners of an item never spend more than there is."""
+
+from decimal import Decimal
+from functools import partial
+
+from cogworks.engine.record import Claimed
+from cogworks.errors import BudgetReached
+from cogworks.ledger.lease import VisitLease
+from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.limits import Held, budget_key, held, max_cost_usd, tokens_of
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import Lease
+
+
+class Purse:
+    """The reservation of one visit: made by one thread at a time, renewed by any.
+
+    The ledger holds what each runner may still spend before it says so. A call that may cost more than is left of that is not
+    made before the ledger holds more: of two runners that want the same dollar, the commit of one is refused.
+    """
+
+    def __init__(
+        self,
+        visit_lease: VisitLease,
+        facts: Facts,
+        pipeline: Pipeline,
+        *,
+        window_usd: float,
+        stop_labels: frozenset[str],
+    ) -> None:
+        """Args:
+        window_usd: what is set aside beyond what calls under way need, for a node without a budget of its own.
+        stop_labels: as for `VisitLease.checkpoint`.
+        """
+        self._visit_lease = visit_lease
+        self._facts = facts
+        self._pipeline = pipeline
+        self._window_usd = window_usd
+        self._stop_labels = stop_labels
+        self._total = Spend()
+        """Spent by this session and reserved by its calls under way."""
+
+    def renew(self) -> None:
+        """Renew the lease with what was spent, and set aside from now on what is needed; raises as `VisitLease.checkpoint`."""
+        self._checkpoint(must=False)
+
+    def secure(self, usd: Decimal, tokens: int) -> None:
+        """Have so much set aside, of which a part may be spent and in the ledger already.
+
+        Args:
+            usd, tokens: of the whole session: what is spent and what calls under way may cost.
+
+        Raises:
+            BudgetReached: so much is not left beside what others spent and set aside; all is as before.
+            LostRace: the lease is somebody else's, or a person stopped the visit.
+        """
+        before, self._total = self._total, Spend(cost_usd=float(usd), input_tokens=tokens)
+        if self._is_covered():
+            return
+        try:
+            try:
+                self._checkpoint(must=True)
+            except BudgetReached:
+                # What others hold may be an old story.
+                self._visit_lease.reread()
+                self._checkpoint(must=True)
+        except BaseException:
+            self._total = before
+            raise
+
+    def _checkpoint(self, *, must: bool) -> None:
+        self._visit_lease.checkpoint(
+            stop_labels=self._stop_labels, reserving=partial(self._reserving, must=must)
+        )
+
+    def _reserving(self, state: RunState, *, must: bool) -> RunState:
+        """The state in which the visit sets aside what its calls under way may cost, as far as that is left."""
+        key = self._visit_lease.lease.visit_key
+        lease = next(each for each in state.leases if each.visit_key == key)
+        needs = self._needs(lease)
+        found = held(state, self._facts, self._pipeline, lease, needs=needs, window_usd=self._window_usd)
+        if must and not found.is_enough:
+            raise BudgetReached(
+                self._refusal(state, needs, found), needs_usd=needs.cost_usd, needs_tokens=tokens_of(needs)
+            )
+        now = lease.model_copy(update={"reserved_usd": found.usd, "reserved_tokens": found.tokens})
+        return state.model_copy(
+            update={"leases": tuple(now if each is lease else each for each in state.leases)}
+        )
+
+    def _is_covered(self) -> bool:
+        lease = self._visit_lease.held
+        needs = self._needs(lease)
+        return needs.cost_usd <= lease.reserved_usd and tokens_of(needs) <= lease.reserved_tokens
+
+    def _needs(self, lease: Lease) -> Spend:
+        """What of the session is not in the ledger yet, paid for or under way."""
+        told = lease.spent - self._visit_lease.lease.spent
+        return Spend(
+            cost_usd=max(0.0, round(self._total.cost_usd - told.cost_usd, 9)),
+            input_tokens=max(0, tokens_of(self._total) - tokens_of(told)),
+        )
+
+    def _refusal(self, state: RunState, needs: Spend, found: Held) -> str:
+        spent = state.spent
+        return (
+            f"budget: {spent.cost_usd:.2f} of {max_cost_usd(self._facts, self._pipeline):.2f} USD and {tokens_of(spent)} of "
+            f"{self._facts.max_tokens} tokens are spent, other runners of this item hold {found.others_usd:.2f} USD and "
+            f"{found.others_tokens} tokens, and this call needs up to {needs.cost_usd:.4f} USD and {tokens_of(needs)} tokens; it goes "
+            f"on when they say what they spent, or raise {budget_key(self._facts, self._pipeline)} or `budgets.pipeline_max_tokens`."
+        )
+
+
+def purse_of(claimed: Claimed) -> Purse:
+    """The reservation of a visit that was claimed."""
+    labels = claimed.config.labels
+    return Purse(
+        claimed.visit_lease,
+        claimed.facts,
+        claimed.pipeline,
+        window_usd=claimed.config.ledger.checkpoint_usd,
+        # One that was there before the claim was obeyed or did not count.
+        stop_labels=frozenset({labels.hold, labels.cancel}) - set(claimed.snapshot.issue.labels),
+    )
