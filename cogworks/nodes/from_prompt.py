@@ -14,6 +14,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.nodes.written_files import file_problems, publication, refused_change, writes_files
 from cogworks.pipeline.graph import Node
 from cogworks.sight.question import About
+from cogworks.sight.view import FirstView
 
 VARIABLES = frozenset({"item", "inputs", "repository_view"})
 """What such a prompt is given; `inputs` holds every declared slot, None for one that nobody put out yet."""
@@ -55,25 +56,26 @@ def schema_of(node: Node, files: Mapping[str, str]) -> Schema:
     return parse_schema(schemas[stem])
 
 
-def variables_for(node: Node, task: NodeTask, ports: NodePorts, prompt: str) -> dict[str, Any]:
-    """What the prompt is given; the repository is looked at only for a prompt that shows it."""
-    variables: dict[str, Any] = {
-        "item": issue(task.item),
-        "inputs": {slot: task.inputs.get(slot) for slot in node.inputs},
-    }
-    if "repository_view" in prompt or "_repository.md.j2" in prompt:
-        view = repository_view(task, ports, About(title=task.item.title, text=task.item.body))
-        variables |= view_variables(view)
-    return variables
+def view_for(task: NodeTask, ports: NodePorts, prompt: str) -> FirstView | None:
+    """What the prompt shows of the repository; None: nothing, and nobody looks at it."""
+    if "repository_view" not in prompt and "_repository.md.j2" not in prompt:
+        return None
+    return repository_view(task, ports, About(title=task.item.title, text=task.item.body))
 
 
 def question_for(
-    node: Node, schema: Schema, variables: Mapping[str, Any], check: Any = lambda _: ()
+    node: Node, task: NodeTask, schema: Schema, view: FirstView | None, check: Any = lambda _: ()
 ) -> Question[DeclaredReply]:
     """The node's one question."""
+    inputs = {slot: task.inputs.get(slot) for slot in node.inputs}
     return Question(
         prompt=node.prompt or "",
-        variables=variables,
+        variables={
+            "item": issue(task.item),
+            "inputs": inputs,
+            **(view_variables(view) if view else {}),
+        },
+        view=view,
         reply_type=declared_reply(schema, name=node.id),
         check=lambda reply: check(reply.root),
         name=node.id,
@@ -82,13 +84,13 @@ def question_for(
 
 def _answered(node: Node, prompt: str, schema: Schema, task: NodeTask, ports: NodePorts) -> Outcome:
     ports.say(f"{node.id}: asking the model")
-    variables = variables_for(node, task, ports, prompt)
+    view = view_for(task, ports, prompt)
     if not writes_files(node):
-        reply = ask_until_sound(ports, task, question_for(node, schema, variables))
+        reply = ask_until_sound(ports, task, question_for(node, task, schema, view))
         return reply if isinstance(reply, Failed) else _succeeded(reply.root)
     workspace = ports.workspace()
     question = question_for(
-        node, schema, variables, lambda output: file_problems(node, task, output, workspace, ports)
+        node, task, schema, view, lambda output: file_problems(node, task, output, workspace, ports)
     )
     reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):

@@ -14,7 +14,7 @@ from cogworks.llm.schemas import Schema
 from cogworks.nodes.asking import ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.deterministic import decided, ran
-from cogworks.nodes.from_prompt import prompt_of, question_for, schema_of, variables_for
+from cogworks.nodes.from_prompt import prompt_of, question_for, schema_of, view_for
 from cogworks.nodes.intake import issue
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Node
@@ -101,8 +101,8 @@ def with_created(outcome: Outcome, published: Published) -> Outcome:
 
 def _asked(node: Node, prompt: str, schema: Schema, task: NodeTask, ports: NodePorts) -> dict[str, Any] | str:
     ports.say(f"{node.id}: asking the model which follow-up issues are due")
-    variables = variables_for(node, task, ports, prompt)
-    reply = ask_until_sound(ports, task, question_for(node, schema, variables))
+    view = view_for(task, ports, prompt)
+    reply = ask_until_sound(ports, task, question_for(node, task, schema, view))
     return reply.reason if isinstance(reply, Failed) else reply.root
 
 

@@ -9,7 +9,7 @@ from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import BranchName, Severity
 from tests.fakes import MemoryWorkspace, ScriptedService
-from tests.nodes.declared import Desk, asked, declared, desk, files
+from tests.nodes.declared import PROMPT, Desk, asked, declared, desk, files
 from tests.nodes.examples import FILES, KEY, report, task
 from tests.packs.declared import frozen, pack
 
@@ -41,6 +41,21 @@ def test_issue_and_inputs_stand_between_delimiters() -> None:
     [question] = asked(at)
     assert delimited('{\n  "steps": [\n    "one"\n  ]\n}', "plan") in question
     assert delimited("add() subtracts", "title of the issue") in question
+
+
+def test_what_a_prompt_of_the_repository_shows_is_handed_on_for_the_record() -> None:
+    showing = files(prompts__note=f'{PROMPT}{{% include "_repository.md.j2" %}}\n')
+    plain, looking = desk({"summary": "x"}), desk({"summary": "x"}, brought=showing)
+
+    run(NOTE, plain)
+    procedure = procedure_for(NOTE, showing, {})
+    assert procedure is not None
+    procedure(task("note", inputs={"plan": {"steps": ["one"]}}), looking)
+
+    assert plain.provider.requests[0].shown == ()
+    [first, *_] = looking.provider.requests[0].shown
+    assert (first["path"], first["level"]) == ("src/adder/adding.py", "whole")
+    assert FILES["src/adder/adding.py"] in asked(looking)[0]
 
 
 def test_an_answer_that_does_not_fit_goes_back_with_its_problems() -> None:
