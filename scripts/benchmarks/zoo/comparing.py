@@ -95,7 +95,20 @@ def _from_root(theirs: Collection[str], ours: Collection[str]) -> dict[str, str]
     """Each name as it is here: discovery that begins in a folder leaves that out of the names of its tests."""
     ends = {each: name for name in ours if name not in theirs for each in _endings(name)}
     counts = Counter(each for name in ours if name not in theirs for each in _endings(name))
-    return {name: ends[name] if counts[name] == 1 and name not in ours else name for name in theirs}
+    found = {name: ends[name] if counts[name] == 1 and name not in ours else name for name in theirs}
+    return {**found, **_by_class([name for name in theirs if found[name] not in ours], ours)}
+
+
+def _by_class(theirs: Collection[str], ours: Collection[str]) -> dict[str, str]:
+    """A test case is found here in the file that imports it, and named there by the one that defines it."""
+    told, known = Counter(map(_in_class, theirs)), Counter(map(_in_class, ours))
+    named = {_in_class(name): name for name in ours}
+    return {name: named[end] for name in theirs if told[end := _in_class(name)] == known[end] == 1}
+
+
+def _in_class(name: str) -> str:
+    place, bracket, parameters = name.partition("[")
+    return f"{'.'.join(place.split('.')[-2:])}{bracket}{parameters}"
 
 
 def _endings(name: str) -> Iterator[str]:

@@ -42,6 +42,17 @@ def test_a_test_is_the_same_where_discovery_began_in_a_folder() -> None:
     assert unclear.only_own == ("t.Case.a",)
 
 
+def test_a_test_is_the_same_in_the_file_that_imports_its_case() -> None:
+    found = seen({"tests.test_a.Case.b": "passed"}, {"tests/__main__.py::Case::b": "passed"})
+    unclear = seen(
+        {"tests.test_a.Case.b": "passed", "tests.test_c.Case.b": "passed"},
+        {"tests/__main__.py::Case::b": "passed"},
+    )
+
+    assert found.works
+    assert unclear.only_own == ("tests.test_a.Case.b", "tests.test_c.Case.b")
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
