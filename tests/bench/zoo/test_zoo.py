@@ -177,7 +177,9 @@ def test_the_own_way_tells_unittest_and_pytest_tests_alike(tmp_path: Path) -> No
     room.mkdir()
     (checkout / "test_a.py").write_text(
         "import unittest\n\n\nclass Case(unittest.TestCase):\n    def test_good(self):\n        pass\n\n"
-        "    def test_bad(self):\n        self.fail('no')\n\n    @unittest.skip('later')\n    def test_left(self):\n        pass\n"
+        "    def test_bad(self):\n        self.fail('no')\n\n    @unittest.skip('later')\n    def test_left(self):\n        pass\n\n\n"
+        "def made(name):\n    class Made(unittest.TestCase):\n        def test_alike(self):\n            pass\n\n"
+        "    Made.__name__ = name\n    return Made\n\n\nFirst, Second = made('First'), made('Second')\n"
     )
     reporters = Path(own_run.__globals__["_REPORTERS"])
     told = room / "outcomes"
@@ -195,4 +197,6 @@ def test_the_own_way_tells_unittest_and_pytest_tests_alike(tmp_path: Path) -> No
         '["test_a.Case.test_bad", "failed"]',
         '["test_a.Case.test_good", "passed"]',
         '["test_a.Case.test_left", "skipped"]',
+        '["test_a.First.test_alike", "passed"]',
+        '["test_a.Second.test_alike", "passed"]',
     ]
