@@ -212,7 +212,7 @@ def declared(snapshot: Snapshot, config: Config) -> PipelineConfiguration:
         ConfigurationError: the file is malformed, or a lane is configured beside it.
     """
     text = snapshot.repository.config_files.get("pipeline.toml")
-    return pipelines_of(text, source=PIPELINE_FILE, lane=config.pipelines.lane)
+    return pipelines_of(text, source=PIPELINE_FILE, lane=config.pipelines.named)
 
 
 def _config(snapshot: Snapshot) -> Config:

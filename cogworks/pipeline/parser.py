@@ -194,15 +194,15 @@ def pipelines_of(text: str | None, *, source: str, lane: str) -> PipelineConfigu
 
     Args:
         text: the file; None: there is none.
-        lane: the built-in pipeline that the repository is configured to take, or `auto`.
+        lane: the built-in pipeline that the repository is configured to take, or `auto`; empty: it says nothing.
 
     Raises:
         ConfigurationError: the file is malformed, or a lane is configured beside it.
     """
     if text is None:
         # `auto` chooses when Intake is done; until then its run is like any other.
-        return built_in_pipelines("default" if lane == "auto" else lane)
-    if lane != "default":
+        return built_in_pipelines(lane if lane == "small" else "default")
+    if lane not in ("", "default"):
         problem = (
             f"`pipelines.lane` is {lane!r}, which chooses among the built-in pipelines, and {source} declares "
             f"others; remove the key, or remove {source}"

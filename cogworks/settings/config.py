@@ -144,8 +144,13 @@ AskedLane = Literal["default", "auto", "small"]
 class LaneConfig(Value):
     """`[pipelines]`: which of the built-in pipelines an item takes, unless a label of the issue says otherwise."""
 
-    lane: AskedLane = "default"
+    lane: AskedLane = "auto"
     """`auto`: a rule chooses by what Intake found."""
+
+    @property
+    def named(self) -> AskedLane | Literal[""]:
+        """The lane that somebody wrote down; empty: nobody did."""
+        return self.lane if "lane" in self.model_fields_set else ""
 
 
 class Config(Value):

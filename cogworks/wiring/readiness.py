@@ -78,7 +78,7 @@ def repository_trials(
         files: of its default branch below `.cogworks`: path -> text.
     """
     declared = files.get("pipeline.toml")
-    pipelines = pipelines_of(declared, source=PIPELINE_FILE, lane=config.pipelines.lane)
+    pipelines = pipelines_of(declared, source=PIPELINE_FILE, lane=config.pipelines.named)
 
     def nodes() -> Check:
         if declared is not None:

@@ -64,8 +64,8 @@ def next_node(world: World) -> str:
     return seen.decision.instance.node
 
 
-def test_who_says_nothing_goes_the_whole_way_and_reads_nothing_of_lanes() -> None:
-    world = played()
+def test_a_repository_that_asks_for_the_whole_way_goes_it_and_reads_nothing_of_lanes() -> None:
+    world = played(config='[pipelines]\nlane = "default"\n', classification=SIMPLE)
 
     assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
     assert "Lane" not in world.own_comments()[0]
@@ -113,8 +113,14 @@ def test_left_to_the_rule_safety_critical_work_goes_the_whole_way(labels: tuple[
     assert "chosen by what Intake found: the work is safety-critical" in world.own_comments()[0]
 
 
-def test_a_simple_bug_of_which_nobody_leaves_the_lane_to_the_rule_goes_the_whole_way() -> None:
+def test_a_simple_bug_of_which_nobody_says_anything_goes_the_short_way() -> None:
     world = played(classification=SIMPLE)
+
+    assert (world.state.pipeline, next_node(world)) == ("small", "code_generation")
+
+
+def test_what_is_no_simple_bug_goes_the_whole_way_where_nobody_says_anything() -> None:
+    world = played()
 
     assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
 

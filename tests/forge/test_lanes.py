@@ -27,13 +27,13 @@ def asked(*labels: str, lane: str = "", own: bool = False) -> tuple[str, str | N
 @pytest.mark.parametrize(
     ("labels", "lane", "found"),
     [
-        ((), "", ("default", "default")),
+        ((), "", ("auto", "default")),
         ((), "default", ("default", "default")),
         ((), "small", ("small", "small")),
         ((SMALL,), "", ("small", "small")),
         ((DEFAULT,), "small", ("default", "default")),
         ((SMALL, DEFAULT), "small", ("default", "default")),
-        (("cogworks:lane:smal", "small"), "", ("default", "default")),
+        (("cogworks:lane:smal", "small"), "", ("auto", "default")),
         ((SMALL, SAFETY), "", ("small", "default")),
         ((SAFETY,), "small", ("small", "default")),
         ((), "auto", ("auto", "default")),
