@@ -36,7 +36,8 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.forge.facts import ReviewText
+from cogworks.forge.facts import FailedCheck, ReviewText
+from cogworks.forge.failing_checks import Failing
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -165,6 +166,9 @@ class Runner:
 
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
         return self._call("review_texts", lambda: {each: self.world.review_texts[each] for each in reviews})
+
+    def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]:
+        return self._call("failed_checks", lambda: self.world.failed_checks[failing.pull.number])
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         known = {login: self.world.permissions.get(login, "none") for login in people}

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -30,8 +30,11 @@ from cogworks.forge.effects import (
 from cogworks.forge.facts import (
     Account,
     Branch,
+    Checks,
+    CheckSeen,
     Comment,
     Edit,
+    FailedCheck,
     Issue,
     LabelEvent,
     Ledger,
@@ -160,6 +163,8 @@ class World:
     """What was posted below pull requests and sub-issues, which `comments` has as well."""
     review_texts: dict[str, ReviewText] = field(default_factory=dict)
     """Node id of a review -> what is written in it."""
+    failed_checks: dict[IssueNumber, tuple[FailedCheck, ...]] = field(default_factory=dict)
+    """What the checks of a pull request say that failed."""
     written: dict[CommitOid, WrittenCommit] = field(default_factory=dict)
     """What the commits on work branches did."""
 
@@ -261,6 +266,26 @@ class World:
         changed = pull.model_copy(update={"reviews": (*others, review)})
         self.pulls = [changed if each.number == number else each for each in self.pulls]
         return review
+
+    def check(
+        self, number: IssueNumber, *told: FailedCheck, pending: Sequence[str] = (), ours: Sequence[str] = ()
+    ) -> None:
+        """Checks end at the head of a pull request: those that are told failed; others are pending, or ours."""
+        (pull,) = (each for each in self.pulls if each.number == number)
+        seen = (
+            *(CheckSeen(node_id=f"CR_{each.name}", name=each.name, is_failed=True) for each in told),
+            *(CheckSeen(node_id=f"CR_{name}", name=name, is_pending=True) for name in pending),
+            *(CheckSeen(node_id=f"CR_{name}", name=name, is_failed=True, is_ours=True) for name in ours),
+        )
+        self.failed_checks[number] = told
+        changed = pull.model_copy(update={"checks": Checks(state="failure", seen=seen)})
+        self.pulls = [changed if each.number == number else each for each in self.pulls]
+
+    def move_head(self, number: IssueNumber) -> None:
+        """Something was pushed to the branch of a pull request; no check has looked at it."""
+        (pull,) = (each for each in self.pulls if each.number == number)
+        changed = pull.model_copy(update={"head_oid": self.oid(), "checks": Checks()})
+        self.pulls = [changed if each.number == number else each for each in self.pulls]
 
     def close(self, number: IssueNumber) -> None:
         """A person closes the pull request unmerged."""

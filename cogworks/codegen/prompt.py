@@ -153,7 +153,7 @@ def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
             "file": change.file,
             "line": change.line,
             "severity": Severity.BLOCKING,
-            "criterion": f"asked for by {change.by}",
+            "criterion": f"the check {change.check} failed" if change.check else f"asked for by {change.by}",
             "explanation": change.text,
         }
         for change in task.asked_changes

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
-from cogworks.forge.facts import ReviewText
+from cogworks.forge.facts import FailedCheck, ReviewText
+from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
 from cogworks.forge.inbox import hear, people_to_ask_about
 from cogworks.forge.lanes import first_lane
 from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
@@ -50,6 +51,9 @@ class Reads(Protocol):
 
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
         """What is written in these reviews, by node id; one request."""
+
+    def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]:
+        """What the checks say that failed at a head; one request, and one for each log."""
 
 
 class Wanted(Value):
@@ -96,7 +100,7 @@ class Considered:
 
 def read_item(tracker: Reads) -> Snapshot:
     """The item as it is now: one request, and one more each where a pull request of the run is missing from the answer,
-    where a review newly asks for changes, and where somebody newly asked for something or rewrote what was asked for.
+    where a review newly asks for changes, where checks newly fail, and where somebody newly asked for something or rewrote what was asked for.
 
     Raises:
         CogworksError: GitHub cannot be read, or the ledger cannot be understood.
@@ -107,6 +111,8 @@ def read_item(tracker: Reads) -> Snapshot:
         snapshot = tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests])
         if unread := [review.node_id for _, review in new_change_requests(snapshot, state)]:
             snapshot = snapshot.model_copy(update={"review_texts": tracker.review_texts(snapshot, unread)})
+        if has_failing(snapshot, state):
+            snapshot = _with_failures(tracker, snapshot, state)
     try:
         config = require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
     except CogworksError:
@@ -117,6 +123,20 @@ def read_item(tracker: Reads) -> Snapshot:
     if not people:
         return snapshot
     return snapshot.model_copy(update={"permissions": tracker.permissions(snapshot, people)})
+
+
+def _with_failures(tracker: Reads, snapshot: Snapshot, state: RunState) -> Snapshot:
+    try:
+        config, pipeline = configured(snapshot, state)
+    except CogworksError:
+        # Whoever decides will say so; nothing is repaired meanwhile.
+        return snapshot
+    told = {
+        failing.pull.number: tracker.failed_checks(snapshot, failing)
+        for failing in failing_heads(snapshot, state, pipeline, config)
+        if not failing.has_had_enough
+    }
+    return snapshot.model_copy(update={"failed_checks": told})
 
 
 def refuse_lost_ledger(snapshot: Snapshot) -> None:
@@ -147,6 +167,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     heard = with_change_requests(heard, snapshot, known, config)
     first = first_lane(snapshot, config, heard.ignored_labels)
     pipeline = pipelines.choose(known.pipeline if known and known.has_begun else first)
+    heard = with_failed_checks(heard, snapshot, known, pipeline, config)
 
     def fresh() -> RunState:
         # A new run begins where every run does; what an earlier one chose is forgotten.

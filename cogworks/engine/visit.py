@@ -25,6 +25,7 @@ from cogworks.engine.time_limits import Deadline, outcome_within
 from cogworks.engine.trust import needs_walls
 from cogworks.errors import ApprovalNeeded, BudgetReached
 from cogworks.forge.effects import Effect, PostComment, PushBranch
+from cogworks.forge.failing_checks import answer_to_checks
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.reviews import answer_to_review
 from cogworks.forge.snapshot import Snapshot
@@ -345,8 +346,8 @@ def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[E
     wanted: tuple[Effect, ...] = ()
     if isinstance(outcome, Succeeded):
         asked = answered_by(claimed.visit_lease.state, claimed.pipeline, record.instance)
-        answer = answer_to_review(asked, record.visit_key)
-        wanted = (*outcome.effects, *answer)
+        answers = (*answer_to_review(asked, record.visit_key), *answer_to_checks(asked, record.visit_key))
+        wanted = (*outcome.effects, *answers)
     if claimed.visit_lease.state.status_comment is not None:
         return wanted
     return (*wanted, _first_status(claimed, outcome, record))

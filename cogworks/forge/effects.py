@@ -151,6 +151,10 @@ class CloseIssue(Value):
     number: IssueNumber
 
 
+OWN_CHECK = "cogworks: tests before and after"
+"""The one check run that is ours."""
+
+
 class ReportCheck(Value):
     """Show a verdict beside a commit. No natural key: the visit key as `external_id` is one.
 

@@ -89,6 +89,10 @@ def _own_branches(event: str, payload: Payload) -> Iterator[str]:
         head = pull.get("head") or {}
         if (head.get("repo") or {}).get("full_name") == payload["repository"]["full_name"]:
             yield head["ref"]
+    if event == "status":
+        # A commit's status names the branches of this repository that the commit is on.
+        for branch in payload.get("branches") or ():
+            yield branch["name"]
     if event in _OF_CHECKS:
         for each in (payload.get(event) or {}).get("pull_requests") or ():
             head = each["head"]

@@ -120,6 +120,39 @@ class ReviewText(Value):
     """Remarks that were not read."""
 
 
+class CheckSeen(Value):
+    """One check run or commit status at a pull request's head."""
+
+    node_id: str
+    name: str
+    is_pending: bool = False
+    """Its result is still to come by itself."""
+    is_failed: bool = False
+    """It looked at the commit and found it wanting; what was cancelled, skipped or could not even start is no failure."""
+    is_ours: bool = False
+    """cogworks wrote it."""
+
+
+class Remarked(Value):
+    """What a check says of a line of a file."""
+
+    path: str
+    line: int
+    text: str
+
+
+class FailedCheck(Value):
+    """What a check that failed has to say; all of it is somebody else's text."""
+
+    name: str
+    summary: str = ""
+    remarks: tuple[Remarked, ...] = ()
+    log_tail: str = ""
+    """The last lines of its log; empty where there is none, or it may not be read."""
+    fails_on_base: bool = False
+    """A check of that name fails at the commit that the pull request goes to as well."""
+
+
 class Checks(Value):
     """What the checks say of a pull request's head."""
 
@@ -129,6 +162,8 @@ class Checks(Value):
     """None: there are none."""
     failed: tuple[str, ...] = ()
     """Names of the checks that did not pass, sorted; at most the first 50 checks are looked at."""
+    seen: tuple[CheckSeen, ...] = ()
+    """Those first 50."""
 
 
 class PullRequest(Value):

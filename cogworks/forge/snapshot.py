@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from cogworks.forge.facts import Branch, Issue, Ledger, PullRequest, RateLimit, ReviewText, Viewer
-from cogworks.vocabulary import BranchName, CommitOid, Login, Value
+from cogworks.forge.facts import (
+    Branch,
+    FailedCheck,
+    Issue,
+    Ledger,
+    PullRequest,
+    RateLimit,
+    ReviewText,
+    Viewer,
+)
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, Value
 
 
 class Contents(Value):
@@ -56,5 +65,7 @@ class Snapshot(Value):
     """What people may do here (`admin`, `write`, …), of those who newly asked for something; empty when nobody did."""
     review_texts: Mapping[str, ReviewText] = {}
     """Node id -> what is written in a review that nobody has dealt with yet and that asks for changes."""
+    failed_checks: Mapping[IssueNumber, tuple[FailedCheck, ...]] = {}
+    """What the checks say that failed at the head of a pull request and that nobody has dealt with yet."""
     strangers: tuple[str, ...] = ()
     """What the ledger names as the item's own and GitHub says is not, each in words."""

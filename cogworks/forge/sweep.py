@@ -68,6 +68,10 @@ class PullSeen(Value):
     """A writer approved this very head and none asks for changes; None = reviews were not read."""
     change_requests: tuple[int, ...] = ()
     """The reviews by writers that ask for changes, where reviews were read."""
+    looks_failed: bool = False
+    """GitHub sums its checks up as failed; ours and those still under way count as well there."""
+    has_failed_checks: bool = False
+    """All checks of the head have ended and some failed, where checks were read."""
 
 
 class Waited(Value):
@@ -208,6 +212,7 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
     """Something that became of a pull request since the step which wrote the tip."""
     before = seen_by(tip)
     dealt_with = set(before.reviews or ())
+    known_heads = _known_heads(before)
     for pull in before.pulls:
         now = seen.pulls.get(pull.number)
         if now is None:
@@ -219,6 +224,8 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
         if now.is_approved is not None and now.is_approved != pull.is_approved:
             word = "approved" if now.is_approved else "no longer approved"
             return Movable(reason=f"pull request #{now.number} is {word}")
+        if now.state == "open" and now.has_failed_checks and _head(now) not in known_heads:
+            return Movable(reason=f"checks of pull request #{now.number} failed")
         if now.state == "open" and not set(now.change_requests) <= dealt_with:
             return Movable(reason=f"somebody asked for changes of pull request #{now.number}")
     return None
@@ -289,18 +296,32 @@ _WORDS = {
 
 
 def wants_pulls(tip: Tip, pulls: Mapping[IssueNumber, PullSeen]) -> tuple[IssueNumber, ...]:
-    """The pull requests whose reviews `judge` has to see: those that the item waits for, and those of its open ones that changed since.
+    """The pull requests whose reviews and checks `judge` has to see: those that the item waits for, and of its open ones those that
+    changed since and those whose checks look failed, which changes nothing else of them.
 
     Args:
         pulls: what the sweep has seen, without reviews.
     """
+    before = seen_by(tip)
+    known_heads = _known_heads(before)
     waited = [wait.number for wait in waited_for(tip) if wait.number is not None]
     changed = [
         known.number
-        for known in seen_by(tip).pulls
-        if (now := pulls.get(known.number)) and now.state == "open" and now.updated_at >= tip.committed_date
+        for known in before.pulls
+        if (now := pulls.get(known.number))
+        and now.state == "open"
+        and (now.updated_at >= tip.committed_date or (now.looks_failed and _head(now) not in known_heads))
     ]
     return tuple(dict.fromkeys([*waited, *changed]))
+
+
+def _known_heads(before: Inputs) -> frozenset[tuple[IssueNumber, str]]:
+    """The heads whose failed checks were dealt with."""
+    return frozenset((head.number, head.oid[:OID_DIGITS]) for head in before.failed_heads)
+
+
+def _head(pull: PullSeen) -> tuple[IssueNumber, str]:
+    return pull.number, pull.head_oid[:OID_DIGITS]
 
 
 def is_down_to(pulls: Sequence[PullSeen], since: datetime | None) -> bool:
@@ -339,7 +360,8 @@ def fingerprint(item: Listed, seen: Seen) -> str:
     """Everything visible that a decision about the item could hang on: equal while nobody did anything."""
     tip = seen.tips.get(item.number)
     pulls = [
-        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.change_requests}" for p in seen.own_pulls(item)
+        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.change_requests}:{p.has_failed_checks}"
+        for p in seen.own_pulls(item)
     ]
     parts = [item.updated_at.isoformat(), tip.oid if tip else "", seen.config_oid, *pulls]
     return "|".join(parts)

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.effects import Effect
-from cogworks.forge.facts import ReviewText
+from cogworks.forge.facts import FailedCheck, ReviewText
+from cogworks.forge.failing_checks import Failing
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
 from cogworks.github.elsewhere import read_elsewhere
+from cogworks.github.failed_checks import ReadsLog, read_failed_checks
 from cogworks.github.permissions import People
 from cogworks.github.publishing import Push
 from cogworks.github.reading import Queries, SnapshotReader
@@ -36,13 +38,19 @@ class TrackedItem:
         rest: Callable[[], "RestClient"],
         *,
         client: Queries,
+        log_of: ReadsLog,
     ) -> None:
+        """
+        Args:
+            log_of: reads the log of a job of GitHub Actions.
+        """
         self._address = address
         self._people = people
         self._reader = reader
         self._writer = writer
         self._rest = rest
         self._client = client
+        self._log_of = log_of
 
     def read(self) -> Snapshot:
         return self._reader.read(self._address)
@@ -52,6 +60,9 @@ class TrackedItem:
 
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
         return self._reader.review_texts(snapshot, reviews)
+
+    def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]:
+        return read_failed_checks(self._client, snapshot, failing, self._log_of)
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self._people.permissions(snapshot, people)

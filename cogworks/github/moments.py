@@ -7,10 +7,12 @@ from typing import Any
 
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import IssueAddress
-from cogworks.forge.facts import Issue, Ledger, LedgerCommit, PullRequest, ReviewText
+from cogworks.forge.facts import FailedCheck, Issue, Ledger, LedgerCommit, PullRequest, ReviewText
+from cogworks.forge.failing_checks import Failing
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer, as_error
 from cogworks.github.documents import document
+from cogworks.github.failed_checks import read_failed_checks
 from cogworks.github.permissions import People
 from cogworks.github.reading import Queries, SnapshotReader
 from cogworks.ledger.record import ledger_branch
@@ -93,6 +95,10 @@ class ItemReader:
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
         """As `SnapshotReader.review_texts`."""
         return self._reader.review_texts(snapshot, reviews)
+
+    def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]:
+        """As `read_failed_checks`, without logs: whoever only looks needs none."""
+        return read_failed_checks(self._client, snapshot, failing, lambda _: "")
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         """As `SnapshotReader.complete`."""

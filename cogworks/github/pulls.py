@@ -1,9 +1,11 @@
 """The pull requests in an answer of GitHub, with their reviews and checks."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from cogworks.forge.facts import Account, Checks, PullRequest, Remark, Review, ReviewText
+from cogworks.forge.effects import OWN_CHECK
+from cogworks.forge.facts import Account, Checks, CheckSeen, PullRequest, Remark, Review, ReviewText
 from cogworks.github.answers import Answer, as_error
 from cogworks.unexpected import Node, each
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
@@ -175,7 +177,36 @@ def _checks(commits: Node | None, *, checks_hidden: bool) -> Checks:
         None
     }
     return Checks(
-        state=rollup["state"].lower(), failed=tuple(sorted(name for name in failed if name is not None))
+        state=rollup["state"].lower(),
+        failed=tuple(sorted(name for name in failed if name is not None)),
+        seen=each(rollup["contexts"]["nodes"], "statusCheckRollup.contexts.nodes", check_seen),
+    )
+
+
+_TO_COME = frozenset({"QUEUED", "IN_PROGRESS", "PENDING", "REQUESTED"})
+"""`WAITING` is not among them: that waits for a person."""
+_FAILED = frozenset({"FAILURE", "TIMED_OUT"})
+_VISIT_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def check_seen(node: Node) -> CheckSeen:
+    """One context of a rollup."""
+    if node["__typename"] == "StatusContext":
+        state = node["state"]
+        return CheckSeen(
+            node_id=node["id"],
+            name=node["context"],
+            is_pending=state == "PENDING",
+            is_failed=state == "FAILURE",
+        )
+    # Anybody's check may be called like ours; only ours carries the key of a visit.
+    is_ours = node["name"] == OWN_CHECK and bool(_VISIT_KEY.fullmatch(node.get("externalId") or ""))
+    return CheckSeen(
+        node_id=node["id"],
+        name=node["name"],
+        is_pending=node["status"] in _TO_COME,
+        is_failed=node["conclusion"] in _FAILED,
+        is_ours=is_ours,
     )
 
 

@@ -23,7 +23,8 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.forge.facts import ReviewText
+from cogworks.forge.facts import FailedCheck, ReviewText
+from cogworks.forge.failing_checks import Failing
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -54,6 +55,7 @@ class ReadsItem(Protocol):
     def read(self) -> Snapshot: ...
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot: ...
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]: ...
+    def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]: ...
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]: ...
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]: ...
@@ -75,6 +77,9 @@ class StagedItem:
 
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
         return self._item.review_texts(snapshot, reviews)
+
+    def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]:
+        return self._item.failed_checks(snapshot, failing)
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self._item.permissions(snapshot, people)

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cogworks.forge.commands import parse_command
+from cogworks.forge.failing_checks import failed_of
 from cogworks.forge.markers import parse_marker
 from cogworks.forge.sweep import COMMENTS_PER_ITEM, EVENTS_PER_ITEM, LabelChange, Listed, PullSeen, Tip
-from cogworks.github.answers import Answer, GraphQLProblem, as_error
+from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
+from cogworks.github.pulls import check_seen
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 PAGE = 50
@@ -32,10 +34,13 @@ _PULLS = f"""pullRequests(first: {PULLS_PAGE}, after: $pulls, orderBy: {{field: 
 _TIP = "target { oid ... on Commit { message committedDate } }"
 _REVIEWED = (
     "...Pull latestOpinionatedReviews(first: 20, writersOnly: true) "
-    "{ nodes { fullDatabaseId state authorCanPushToRepository commit { oid } } }"
+    "{ nodes { fullDatabaseId state authorCanPushToRepository commit { oid } } } "
+    "commits(last: 1) { nodes { commit { statusCheckRollup { contexts(first: 50) { nodes { __typename "
+    "... on CheckRun { id name conclusion status externalId } ... on StatusContext { id context state } } } } } } }"
 )
 _PULL = """fragment Pull on PullRequest {
   number pullRequestState: state headRefName headRefOid updatedAt isCrossRepository
+  newest: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }
 }"""
 
 
@@ -205,7 +210,24 @@ def pull_seen(node: Mapping[str, Any]) -> PullSeen:
         updated_at=node["updatedAt"],
         is_approved=_is_approved(node),
         change_requests=_change_requests(node),
+        looks_failed=any(rollup["state"] in ("FAILURE", "ERROR") for rollup in _rollups(node, "newest")),
+        has_failed_checks=_has_failed_checks(node),
     )
+
+
+def _has_failed_checks(node: Mapping[str, Any]) -> bool:
+    contexts = [each for rollup in _rollups(node, "commits") for each in rollup["contexts"]["nodes"] if each]
+    return bool(failed_of([check_seen(each) for each in contexts]))
+
+
+def _rollups(node: Mapping[str, Any], alias: str) -> list[Mapping[str, Any]]:
+    """What the checks of the head add up to; none where there are none, or they may not be read."""
+    commits = ((node.get(alias) or {}).get("nodes")) or ()
+    return [
+        each["commit"]["statusCheckRollup"]
+        for each in commits
+        if each and each["commit"]["statusCheckRollup"]
+    ]
 
 
 def _is_approved(node: Mapping[str, Any]) -> bool | None:
@@ -232,7 +254,7 @@ def _change_requests(node: Mapping[str, Any]) -> tuple[int, ...]:
 
 def _is_absence(problem: GraphQLProblem) -> bool:
     """Something optional is not there: a ledger, a pull request, the configuration."""
-    if problem.path[:1] == ("rateLimit",):
+    if problem.path[:1] == ("rateLimit",) or ("statusCheckRollup" in problem.path and is_forbidden(problem)):
         return True
     if problem.type != "NOT_FOUND" or problem.path[:1] != ("repository",) or len(problem.path) < 2:
         return False

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cogworks.forge.effects import OpenPullRequest, ReportCheck
+from cogworks.forge.effects import OWN_CHECK, OpenPullRequest, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.pull_request_texts import change_body
@@ -11,7 +11,6 @@ from cogworks.nodes.task import NodeTask
 from cogworks.repair.proof import Summary, caution, markdown
 from cogworks.vocabulary import CommitOid
 
-CHECK = "cogworks: tests before and after"
 _SILENT = "not every test could be run; "
 """Begins the title of a check whose proof is not about the whole suite; its summary begins with what that is."""
 
@@ -59,7 +58,7 @@ def _check(task: NodeTask, code: Mapping[str, Any]) -> tuple[ReportCheck, ...]:
     fixed, new = proof.counts.get("fail_to_pass", 0), proof.counts.get("new_and_passes", 0)
     return (
         ReportCheck(
-            name=CHECK,
+            name=OWN_CHECK,
             head=CommitOid(code["head"]),
             # What people should look at is not what a machine should hold up.
             conclusion="success" if proof.is_proven else "neutral",

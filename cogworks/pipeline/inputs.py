@@ -16,6 +16,7 @@ from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,
     Approval,
+    FailedHead,
     Held,
     IgnoredLabel,
     Owed,
@@ -29,8 +30,10 @@ from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import IssueNumber, NodeId, Value
 
-Verb = Literal["run", "approve", "reject", "retry", "cancel", "restart", "hold", "resume", "status", "revise"]
-"""`revise` is what a review says that asks for changes; it is no command."""
+Verb = Literal[
+    "run", "approve", "reject", "retry", "cancel", "restart", "hold", "resume", "status", "revise", "repair"
+]
+"""`revise` is what a review says that asks for changes, `repair` what checks say that failed; they are no commands."""
 HOW_TO_WRITE: Mapping[str, str] = {
     "run": "/cogworks run",
     "approve": "/cogworks approve <node> <hash>",
@@ -42,7 +45,7 @@ HOW_TO_WRITE: Mapping[str, str] = {
     "resume": "/cogworks resume <why>",
     "status": "/cogworks status",
 }
-"""Verb -> how it is written; `revise` is no command."""
+"""Verb -> how it is written; `revise` and `repair` are no commands."""
 CANCELLED_TOPIC = "cancelled"
 
 
@@ -54,8 +57,10 @@ class Asked(Value):
     """`<node>` or `<node>@<sub-item key or number>`, for `approve` and `reject`."""
     artifact: str = ""
     pull_request: IssueNumber | None = None
-    """Whose review asks for changes, for `revise`."""
+    """Whose review asks for changes, for `revise`; whose checks failed, for `repair`."""
     changes: tuple[AskedChange, ...] = ()
+    failed_head: FailedHead | None = None
+    """For `repair`."""
     why: str = ""
     by: str
     comment_id: int = 0
@@ -93,9 +98,12 @@ class Heard(Value):
     reviews: tuple[int, ...] = ()
     """Reviews that ask for changes and start nothing: of an App that nobody named, or from before anybody looked."""
 
+    failed_heads: tuple[FailedHead, ...] = ()
+    """Heads with failed checks that start nothing."""
+
     @property
     def is_empty(self) -> bool:
-        return not (self.last_comment_id or self.last_label_event_id or self.said)
+        return not (self.failed_heads or self.last_comment_id or self.last_label_event_id or self.said)
 
 
 def obey(
@@ -110,7 +118,8 @@ def obey(
         return state
     receipts: list[Receipt] = []
     dealt_with = [said for said in heard.said if not _has_to_wait(said, state, pipeline)]
-    if not dealt_with and not heard.last_comment_id and not heard.last_label_event_id:
+    others = heard.last_comment_id or heard.last_label_event_id or heard.failed_heads
+    if not dealt_with and not others:
         return state
     for said in dealt_with:
         if isinstance(said, Refused):
@@ -119,8 +128,9 @@ def obey(
             state, reaction = _obeyed(state, facts, said, pipeline, fresh)
         if said.subject_id:
             receipts.append(Receipt(subject_id=said.subject_id, content=reaction))
-    reviews = [said.comment_id for said in dealt_with if isinstance(said, Asked) and said.verb == "revise"]
-    return _with_cursor(state, heard, tuple(receipts), reviews)
+    return _with_cursor(
+        state, heard, tuple(receipts), [said for said in dealt_with if isinstance(said, Asked)]
+    )
 
 
 def _has_to_wait(said: "Asked | Refused", state: RunState, pipeline: Pipeline) -> bool:
@@ -150,7 +160,7 @@ def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> R
     match asked.verb:
         case "approve":
             return _approved(state, facts, asked, pipeline)
-        case "reject" | "revise":
+        case "reject" | "revise" | "repair":
             return _refused(state, facts, asked, pipeline)
         case "run":
             # A label says by itself that it is there; a comment has to be remembered.
@@ -172,12 +182,26 @@ def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> R
 
 
 def _refused(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
-    """A result is not wanted as it is; who asks for changes in a review wants it done again at once."""
+    """A result is not wanted as it is; who asks for changes in a review wants it done again at once, and so do
+    checks that failed."""
+    if asked.failed_head is not None:
+        return _repaired(state, facts, asked, asked.failed_head, pipeline)
     if asked.pull_request is not None:
-        return revised(state, facts, pipeline, asked.pull_request, by=asked.by, changes=asked.changes)
+        reason = f"{asked.by} asked for changes in a review of #{asked.pull_request}"
+        return revised(state, facts, pipeline, asked.pull_request, reason=reason, changes=asked.changes)
     changes = (AskedChange(by=asked.by, text=asked.why),)
     why = f"rejected by {asked.by}: {asked.why}"
     return rejected(state, facts, pipeline, _named(state, asked, pipeline), reason=why, changes=changes)
+
+
+def _repaired(state: RunState, facts: Facts, asked: Asked, head: FailedHead, pipeline: Pipeline) -> RunState:
+    """Checks of a pull request failed: its work is done again, or a person is asked where that was done often enough."""
+    if head.became == "repair":
+        reason = f"checks of #{head.number} failed: {asked.why}"
+        return revised(state, facts, pipeline, head.number, reason=reason, changes=asked.changes)
+    key = visit_key(state, Instance(INPUTS_NODE, None), head.number)
+    reply = Owed(topic=f"checks-{head.number}-{head.oid[:12]}", body=asked.why, visit_key=key)
+    return state.model_copy(update={"owed": (*state.owed, reply)})
 
 
 def named_instance(name: str, state: RunState, pipeline: Pipeline) -> Instance | None:
@@ -304,10 +328,12 @@ def _refusal_sign(refused: Refused) -> Reaction:
 
 
 def _with_cursor(
-    state: RunState, heard: Heard, receipts: tuple[Receipt, ...], reviews: Sequence[int]
+    state: RunState, heard: Heard, receipts: tuple[Receipt, ...], obeyed: Sequence[Asked]
 ) -> RunState:
     before = state.inputs
+    reviews = [asked.comment_id for asked in obeyed if asked.verb == "revise"]
     known = (*(before.reviews or ()), *heard.reviews, *reviews)
+    heads = [*heard.failed_heads, *(asked.failed_head for asked in obeyed if asked.failed_head)]
     inputs = before.model_copy(
         update={
             "last_comment_id": max(before.last_comment_id, heard.last_comment_id),
@@ -316,6 +342,13 @@ def _with_cursor(
             "ignored_labels": heard.ignored_labels,
             "receipts": receipts or before.receipts,
             "reviews": tuple(sorted(set(known))) if known else before.reviews,
+            "failed_heads": _with_heads(before.failed_heads, heads),
         }
     )
     return state.model_copy(update={"inputs": inputs})
+
+
+def _with_heads(before: Sequence[FailedHead], new: Sequence[FailedHead]) -> tuple[FailedHead, ...]:
+    """Both; what became of a head last is what counts."""
+    found = {(head.number, head.oid): head for head in (*before, *new)}
+    return tuple(found[key] for key in sorted(found))

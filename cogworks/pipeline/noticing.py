@@ -4,15 +4,16 @@ import re
 from collections.abc import Mapping
 
 from cogworks.pipeline.facts import Facts
-from cogworks.pipeline.people import InputLabel, Inputs, SeenPull
+from cogworks.pipeline.people import FailedHead, InputLabel, Inputs, SeenPull
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid, IssueNumber
 
 OID_DIGITS = 12
-_FIELD = re.compile(r"(comment|event|labels|pulls|reviews)=(\S+)")
+_FIELD = re.compile(r"(comment|event|labels|pulls|reviews|checks)=(\S+)")
 _PULL = re.compile(
     r"(?P<number>\d{1,10}):(?P<state>open|closed|merged)(?P<approved>\+?):(?P<oid>[0-9a-f]{0,40})"
 )
+_HEAD = re.compile(r"(?P<number>\d{1,10}):(?P<became>repair|person|left):(?P<oid>[0-9a-f]{1,40})")
 _LABELS: Mapping[str, InputLabel] = {
     "hold": "hold",
     "cancel": "cancel",
@@ -56,6 +57,7 @@ def seen_line(inputs: Inputs) -> str:
         "labels": ",".join(inputs.labels),
         "pulls": ",".join(pulls),
         "reviews": ",".join(map(str, inputs.reviews or ())),
+        "checks": ",".join(f"{h.number}:{h.became}:{h.oid[:OID_DIGITS]}" for h in inputs.failed_heads),
     }
     return " ".join(f"{name}={text}" for name, text in parts.items() if text)
 
@@ -69,6 +71,11 @@ def read_seen(line: str) -> Inputs:
         last_comment_id=int(comment) if comment.isdecimal() else 0,
         last_label_event_id=fields.get("event", ""),
         reviews=tuple(int(text) for text in fields.get("reviews", "").split(",") if text.isdecimal()),
+        failed_heads=tuple(
+            FailedHead.model_validate(found.groupdict() | {"number": int(found["number"])})
+            for text in fields.get("checks", "").split(",")
+            if (found := _HEAD.fullmatch(text))
+        ),
         labels=tuple(_LABELS[name] for name in fields.get("labels", "").split(",") if name in _LABELS),
         pulls=tuple(
             SeenPull.model_validate(

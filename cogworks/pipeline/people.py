@@ -132,6 +132,16 @@ class SeenPull(Value):
     """When it was first seen closed, the branch it goes to was gone: GitHub closed it, nobody rejected it."""
 
 
+class FailedHead(Value):
+    """A head of a pull request at which checks failed, and what became of that."""
+
+    number: IssueNumber
+    oid: CommitOid
+    became: Literal["repair", "person", "left"]
+    """`repair`: a visit was started; `person`: somebody was asked, for enough had been started; `left`: the same checks fail on
+    the branch that the pull request goes to, or nothing of the run can mend it."""
+
+
 class Wording(Value):
     """A title and body that somebody who may ask for work stands for: prompts are made from no other."""
 
@@ -165,6 +175,8 @@ class Inputs(Value):
     """Labels that are on the issue and do not count."""
     reviews: tuple[int, ...] | None = None
     """The reviews that asked for changes and were dealt with; None while no pull request is known, and in older ledgers."""
+    failed_heads: tuple[FailedHead, ...] = ()
+    """The heads with failed checks that were dealt with."""
     receipts: tuple[Receipt, ...] = ()
     """For the commands dealt with last."""
     answered: Mapping[str, date] = Field(default_factory=dict)

@@ -54,12 +54,15 @@ def revised(
     pipeline: Pipeline,
     number: IssueNumber,
     *,
-    by: str,
+    reason: str,
     changes: tuple[AskedChange, ...],
 ) -> RunState:
-    """The state in which the work behind a pull request is done again, as a review of it asks.
+    """The state in which the work behind a pull request is done again, as a review or failed checks of it ask.
 
-    Work that is to be done again anyway, or that failed, is told what this review asks for beside.
+    Work that is to be done again anyway, or that failed, is told what these ask for beside.
+
+    Args:
+        reason: in one line.
 
     Raises:
         NotNow: nothing of this run made the pull request, or it is too late.
@@ -71,7 +74,6 @@ def revised(
         )
     standing = state.latest(at)
     if standing is not None and standing.status == "succeeded":
-        reason = f"{by} asked for changes in a review of #{number}"
         state = rejected(state, facts, pipeline, at, reason=reason, changes=changes)
     else:
         newest = next(visit for visit in reversed(state.visits) if visit.instance == at)
@@ -86,6 +88,12 @@ def is_worked_on(state: RunState, pipeline: Pipeline, number: IssueNumber) -> bo
     """Whether a node is at work on the sub-work-item behind a pull request; on anything, where it is the whole item's."""
     at = _maker_of(state, pipeline, number)
     return at is not None and any(at.sub_item in (None, lease.sub_item) for lease in state.leases)
+
+
+def is_mended_by_code(state: RunState, pipeline: Pipeline, number: IssueNumber) -> bool:
+    """Whether a pull request of the run holds code that may be written again, and no document that a plan is made from."""
+    at = _maker_of(state, pipeline, number)
+    return at is not None and (at.sub_item is not None or not _is_before_plan(at.node, pipeline))
 
 
 def open_changes(state: RunState, pipeline: Pipeline, instance: Instance) -> tuple[AskedChange, ...]:

@@ -34,7 +34,9 @@ class AskedChange(Value):
     """In the newer file; 0: it is about the whole file."""
     text: str
     pull_request: IssueNumber | None = None
-    """Where a review says it; None: a command did."""
+    """Where a review or a check says it; None: a command did."""
+    check: str = ""
+    """The check that failed and says it; empty: a person says it."""
 
     @property
     def place(self) -> str:

@@ -133,6 +133,8 @@ class PullRequestConfig(Value):
 
     closes_issue: bool = True
     """Whether the merge of the last one closes the issue."""
+    ci_repairs: int = Field(default=2, ge=0, le=20)
+    """How often failed checks of one pull request start its work again before a person is asked; 0 = never."""
 
 
 Lane = Literal["default", "small"]

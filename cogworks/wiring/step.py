@@ -29,6 +29,7 @@ from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import TokenSource, credential
 from cogworks.github.habits import HabitFile
 from cogworks.github.item import TrackedItem
+from cogworks.github.job_logs import JobLogs
 from cogworks.github.ledger_store import LedgerStore
 from cogworks.github.meter import Requests
 from cogworks.github.permissions import People
@@ -171,7 +172,11 @@ def open_ports(
         client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
         reader = reader_of(environment, address, client, rest, sleep=sleep)
         writer = Writer(client, rest, sleep=sleep, checks=lambda: rest() if may_report(tokens) else None)
-        tracker = TrackedItem(address, People(client, rest), reader, writer, rest, client=client)
+        rest_url = apis_of(environment, address.server_url).rest_url
+        logs = JobLogs(rest_url, tokens, address.repository, meter=meter)
+        tracker = TrackedItem(
+            address, People(client, rest), reader, writer, rest, client=client, log_of=logs.tail
+        )
         copies = stack.enter_context(open_copies(environment, meter))
         yield StepPorts(
             visit=VisitPorts(

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "docs" / "examples" / "workflows").glob("*.yml"))
 STEP = {"contents": "write", "issues": "write", "pull-requests": "write"}
 MATRIX = dict.fromkeys(STEP, "read")
-OPTIONAL = {"checks": "read", "statuses": "read"}
+OPTIONAL = {"checks": "read", "statuses": "read", "actions": "read"}
 
 
 def jobs() -> list[tuple[str, dict[str, Any]]]:

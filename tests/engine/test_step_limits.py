@@ -71,6 +71,9 @@ class Tracker:
     def review_texts(self, snapshot: Any, reviews: Any) -> Any:
         return self.reader.review_texts(snapshot, reviews)
 
+    def failed_checks(self, snapshot: Any, failing: Any) -> Any:
+        return ()
+
     def permissions(self, snapshot: Any, people: Any) -> Any:
         return {login: self.rest.permission_of(login) for login in people}
 

@@ -81,6 +81,20 @@ def test_a_pull_request_belongs_to_the_item_its_branch_names(event: str, name: s
     )
 
 
+@pytest.mark.parametrize(("branch", "number"), [("cogworks/12/swi-3", 12), ("main", None)])
+def test_a_commit_status_is_about_the_item_whose_branch_the_commit_is_on(
+    branch: str, number: int | None
+) -> None:
+    told = payload("status.0")
+    told["branches"] = [{"name": branch}]
+
+    found = about("status", told, trigger=RUN)
+
+    url = f"{told['repository']['html_url']}/issues/{number}"
+    nothing = Ignored(reason="the event 'status' is not about a work item")
+    assert found == (nothing if number is None else About(issue_url=url))
+
+
 @pytest.mark.parametrize(
     ("ref", "fork"),
     [

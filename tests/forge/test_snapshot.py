@@ -13,6 +13,7 @@ from cogworks.forge.facts import (
     Account,
     Branch,
     Checks,
+    CheckSeen,
     Comment,
     LabelEvent,
     Ledger,
@@ -205,7 +206,17 @@ def test_pull_requests_come_from_branches_and_references_once_each_and_forks_nev
                 submitted_at=datetime(2026, 1, 2, 3, 1, tzinfo=UTC),
             ),
         ),
-        checks=Checks(state="failure", failed=("coverage", "unit tests")),
+        checks=Checks(
+            state="failure",
+            failed=("coverage", "unit tests"),
+            seen=(
+                CheckSeen(node_id="CR_1", name="unit tests", is_failed=True),
+                CheckSeen(node_id="CR_2", name="lint"),
+                CheckSeen(node_id="CR_3", name="slow", is_pending=True),
+                # What could not run says nothing about the commit.
+                CheckSeen(node_id="SC_1", name="coverage"),
+            ),
+        ),
     )
     assert snapshot.pulls == (merged, opened)
     assert snapshot.branches == {

@@ -236,6 +236,28 @@ def test_a_review_that_asks_for_changes_moves_an_item_until_a_step_has_dealt_wit
     assert isinstance(verdict(item(), before, pull(state="open", change_requests=())), Resting)
 
 
+@pytest.mark.parametrize(
+    "trailer",
+    [{"waits_for": f"merge 9@{HEAD}"}, {"waits_for": "done"}, {"waits_for": "retry"}],
+    ids=["at-a-gate", "at-the-end", "after-a-failure"],
+)
+def test_checks_that_failed_move_an_item_until_a_step_has_dealt_with_that_head(
+    trailer: dict[str, str],
+) -> None:
+    pulls = f"event=e1 pulls=9:open:{HEAD[:12]}"
+    before = tip(record("succeeded", **trailer, seen=pulls))
+    after = tip(record("succeeded", **trailer, seen=f"{pulls} checks=9:repair:{HEAD[:12]}"))
+    looks_failed = {IssueNumber(9): pull(updated_at=ago(6_000), looks_failed=True)}
+
+    assert wants_pulls(before, looks_failed) == (9,)
+    assert verdict(item(), before, pull(has_failed_checks=True)) == Movable(
+        reason="checks of pull request #9 failed"
+    )
+    assert isinstance(verdict(item(), before, pull(has_failed_checks=False)), Resting)
+    assert wants_pulls(after, looks_failed) == ((9,) if "merge" in trailer["waits_for"] else ())
+    assert isinstance(verdict(item(), after, pull(has_failed_checks=True)), Resting)
+
+
 WAITS = tip(record("succeeded", waits_for=f"merge 9@{HEAD}"))
 
 

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cogworks.forge.effects import Effect
-from cogworks.forge.facts import ReviewText, SubIssue
+from cogworks.forge.facts import FailedCheck, ReviewText, SubIssue
+from cogworks.forge.failing_checks import Failing
 from cogworks.forge.markers import Marker, parse_marker
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
@@ -55,6 +56,9 @@ class ItemInMemory:
 
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
         return self.runner.review_texts(snapshot, reviews)
+
+    def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]:
+        return self.runner.failed_checks(snapshot, failing)
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self.runner.permissions(snapshot, people)

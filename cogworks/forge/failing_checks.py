@@ -1,0 +1,190 @@
+"""Checks that fail at the head of the run's own pull requests: inputs of the run, as reviews are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cogworks.forge.effects import PostComment
+from cogworks.forge.facts import CheckSeen, FailedCheck, PullRequest
+from cogworks.forge.snapshot import Snapshot
+from cogworks.leaving import in_markdown, in_title, on_terminal
+from cogworks.masking import masked
+from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.inputs import Asked, Heard
+from cogworks.pipeline.people import FailedHead
+from cogworks.pipeline.redoing import is_mended_by_code
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import AskedChange
+from cogworks.settings.config import Config
+from cogworks.vocabulary import IssueNumber, VisitKey
+
+MAX_CHECKS = 5
+"""Whose words are told; the others are named."""
+MAX_REMARKS = 10
+"""Of one check."""
+MAX_SUMMARY = 1_500
+MAX_REMARK = 800
+MAX_LOG_LINES = 60
+MAX_LOG = 4_000
+"""Characters of the end of a log."""
+CHECKS_TOPIC = "checks-answer"
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A head of an open pull request of ours whose checks have all ended, and some of them badly."""
+
+    pull: PullRequest
+    checks: tuple[CheckSeen, ...]
+    """Those that failed."""
+    has_had_enough: bool
+    """Whether as many repairs were started as the repository wants."""
+
+    def became(self, what: str) -> FailedHead:
+        return FailedHead.model_validate(
+            {"number": self.pull.number, "oid": self.pull.head_oid, "became": what}
+        )
+
+
+def failed_of(seen: Sequence[CheckSeen]) -> tuple[CheckSeen, ...]:
+    """The checks that failed, none before all have ended; ours say what the pull request says."""
+    others = [check for check in seen if not check.is_ours]
+    if any(check.is_pending for check in others):
+        return ()
+    return tuple(check for check in others if check.is_failed)
+
+
+def has_failing(snapshot: Snapshot, state: RunState) -> bool:
+    """Whether anything is to be looked at; false as good as always."""
+    return bool(_candidates(snapshot, state))
+
+
+def failing_heads(
+    snapshot: Snapshot, state: RunState, pipeline: Pipeline, config: Config
+) -> tuple[Failing, ...]:
+    """The heads with failed checks that nobody has dealt with, and whose work can be done again."""
+    limit = config.pull_requests.ci_repairs
+    if not limit:
+        return ()
+    dealt_with = {(head.number, head.oid): head.became for head in state.inputs.failed_heads}
+    found = []
+    for pull, checks in _candidates(snapshot, state):
+        started = [h for h in state.inputs.failed_heads if h.number == pull.number and h.became == "repair"]
+        before = dealt_with.get((pull.number, pull.head_oid))
+        # A person was asked about this very head, and the repository wants more repairs since.
+        is_new = before is None or (before == "person" and len(started) < limit)
+        if is_new and is_mended_by_code(state, pipeline, pull.number):
+            found.append(Failing(pull, checks, has_had_enough=len(started) >= limit))
+    return tuple(found)
+
+
+def with_failed_checks(
+    heard: Heard, snapshot: Snapshot, state: RunState | None, pipeline: Pipeline, config: Config
+) -> Heard:
+    """What people newly asked for, and with it what checks newly say; the snapshot has their words."""
+    if state is None or not has_failing(snapshot, state):
+        return heard
+    said: list[Asked] = []
+    left: list[FailedHead] = []
+    for failing in failing_heads(snapshot, state, pipeline, config):
+        number = failing.pull.number
+        told = snapshot.failed_checks.get(number, ())
+        caused = [check for check in told if not check.fails_on_base]
+        if failing.has_had_enough:
+            said.append(_for_a_person(failing, config.pull_requests.ci_repairs))
+        elif told and not caused:
+            left.append(failing.became("left"))
+        elif told:
+            head = failing.became("repair")
+            names = ", ".join(check.name for check in caused)
+            changes = changes_of(number, caused)
+            said.append(_asked(head, why=in_title(names), changes=changes))
+    return heard.model_copy(update={"said": (*heard.said, *said), "failed_heads": tuple(left)})
+
+
+def changes_of(number: IssueNumber, told: Sequence[FailedCheck]) -> tuple[AskedChange, ...]:
+    """What checks say, as changes that are asked for: of each its summary with the end of its log, then its remarks."""
+    found: list[AskedChange] = []
+    for check in told[:MAX_CHECKS]:
+        own = AskedChange(by="a check", check=check.name, pull_request=number, text="")
+        parts = [f"The check {check.name} failed."]
+        if check.summary.strip():
+            parts.append(_cut(check.summary.strip(), MAX_SUMMARY))
+        if check.log_tail.strip():
+            parts.append(f"The last lines of its log:\n{last_lines(check.log_tail)}")
+        found.append(own.model_copy(update={"text": _plain("\n\n".join(parts))}))
+        found += [
+            own.model_copy(
+                update={"file": each.path, "line": each.line, "text": _plain(_cut(each.text, MAX_REMARK))}
+            )
+            for each in check.remarks[:MAX_REMARKS]
+        ]
+        if more := len(check.remarks) - MAX_REMARKS:
+            found += [own.model_copy(update={"text": f"{more} remarks more"})] if more > 0 else []
+    rest = [check.name for check in told[MAX_CHECKS:]]
+    if rest:
+        text = f"These checks failed as well: {', '.join(rest)}."
+        found.append(AskedChange(by="a check", check=rest[0], pull_request=number, text=_plain(text)))
+    return tuple(found)
+
+
+def last_lines(log: str) -> str:
+    """The end of a log, as much of it as a prompt has room for."""
+    lines = log.rstrip().splitlines()[-MAX_LOG_LINES:]
+    text = "\n".join(lines)
+    return text if len(text) <= MAX_LOG else f"… {text[-MAX_LOG:]}"
+
+
+def answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
+    """The comment below a pull request that says that its failed checks were worked on; none where none had failed."""
+    asked = [change for change in changes if change.check and change.pull_request is not None]
+    if not asked:
+        return ()
+    names = ", ".join(f"`{in_title(name)}`" for name in dict.fromkeys(change.check for change in asked))
+    places = [change.place for change in asked if change.place]
+    listed = "".join(f"- `{in_title(place)}`\n" for place in dict.fromkeys(places))
+    body = (
+        f"Checks of this pull request had failed: {names}. This was worked on; the newest commits of this branch are the answer.\n"
+        + (f"\nWhat they had pointed at:\n\n{listed}" if listed else "")
+        + "\nThe checks run again on these commits. Say in a review what is still not right.\n"
+    )
+    number = asked[0].pull_request or IssueNumber(0)
+    return (PostComment(number=number, topic=CHECKS_TOPIC, body=body, visit_key=visit_key),)
+
+
+def _for_a_person(failing: Failing, limit: int) -> Asked:
+    number = failing.pull.number
+    names = ", ".join(f"`{in_title(check.name)}`" for check in failing.checks)
+    body = (
+        f"Checks of pull request #{number} fail still, after {limit} repair(s): {in_markdown(names)}. Nothing more is tried by "
+        "itself. Push a commit to its branch, request changes in a review that says what to do, or raise "
+        "`pull_requests.ci_repairs` in `.cogworks/config.toml` and comment `/cogworks run`.\n"
+    )
+    return _asked(failing.became("person"), why=body)
+
+
+def _asked(head: FailedHead, *, why: str, changes: tuple[AskedChange, ...] = ()) -> Asked:
+    return Asked(
+        verb="repair", by="checks", pull_request=head.number, failed_head=head, why=why, changes=changes
+    )
+
+
+def _candidates(snapshot: Snapshot, state: RunState) -> list[tuple[PullRequest, tuple[CheckSeen, ...]]]:
+    settled = {(head.number, head.oid) for head in state.inputs.failed_heads if head.became != "person"}
+    numbers = {pull.number for pull in state.pull_requests}
+    return [
+        (pull, failed)
+        for pull in snapshot.pulls
+        if pull.state == "open"
+        and pull.number in numbers
+        and (pull.number, pull.head_oid) not in settled
+        and (failed := failed_of(pull.checks.seen))
+    ]
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} … (cut)"
+
+
+def _plain(text: str) -> str:
+    """Without what a terminal would obey, and without secrets that a log may show."""
+    return masked(on_terminal(text))
