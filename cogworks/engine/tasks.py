@@ -261,7 +261,7 @@ def _source(
             visit.sub_item in (None, sub_item)
             and slot in outputs
             and visit.has_output
-            and visit.status == "succeeded"
+            and (visit.status == "succeeded" or (may_be_discarded and visit.is_sent_back_by_checks))
             and (not visit.is_discarded or (may_be_discarded and not _is_left_behind(state, visit)))
         ):
             newest = visit

@@ -79,6 +79,11 @@ class VisitRecord(Value):
         return Instance(self.node, self.sub_item)
 
     @property
+    def is_sent_back_by_checks(self) -> bool:
+        """Nobody rejected its result: checks failed at it, so that it is mended and not made from nothing."""
+        return self.has_output and bool(self.changes) and all(change.check for change in self.changes)
+
+    @property
     def told(self) -> str:
         """The summary with what has to be known first."""
         return f"{self.caution} {self.summary}" if self.caution else self.summary

@@ -60,6 +60,15 @@ def test_the_code_is_written_again_and_told_what_the_checks_say() -> None:
     assert tasks[0].earlier_failure == f"checks of #{number} failed: tests, lint"
 
 
+def test_what_was_made_is_mended_and_its_tests_are_not_written_anew() -> None:
+    world, _ = failing()
+
+    runner, tasks = watched(world)
+    runner.step()
+
+    assert list(tasks[0].earlier) == ["code"]
+
+
 def test_one_head_starts_one_visit_and_the_item_ends_again() -> None:
     world, number = failing()
     head = next(pull.head_oid for pull in world.pulls if pull.number == number)
