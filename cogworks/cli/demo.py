@@ -157,6 +157,7 @@ def _shown(
 
 
 def _run(console: "Console", stage: "Stage", scenario: "Scenario", cue: "Cue") -> dict[str, Any]:
+    from cogworks.demo.checks import look_at_heads
     from cogworks.demo.person import Person
     from cogworks.demo.play import play, process
     from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
@@ -165,7 +166,11 @@ def _run(console: "Console", stage: "Stage", scenario: "Scenario", cue: "Cue") -
     with closing(Person(stage)) as person:
         with Programme(console) as programme:
             issue_url, last = play(
-                person, programme, scenario, lambda arguments: process(arguments, cue, programme.line)
+                person,
+                programme,
+                scenario,
+                lambda arguments: process(arguments, cue, programme.line),
+                lambda: look_at_heads(stage, person),
             )
         if not console.is_terminal:
             console.print(steps_table(programme.reports))

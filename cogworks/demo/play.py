@@ -28,6 +28,13 @@ class PersonOnStage(Protocol):
     def said(self) -> Sequence[str]: ...
 
 
+class Checks(Protocol):
+    """What looks at the heads of pull requests."""
+
+    def __call__(self) -> Sequence[str]:
+        """Look at those heads that were not looked at; what was found, in one line each."""
+
+
 class Audience(Protocol):
     """Whoever is told what happens."""
 
@@ -55,7 +62,7 @@ TakesStep = Callable[[Sequence[str]], Mapping[str, Any]]
 
 
 def play(
-    person: PersonOnStage, audience: Audience, scenario: Scenario, step: TakesStep
+    person: PersonOnStage, audience: Audience, scenario: Scenario, step: TakesStep, checks: Checks
 ) -> tuple[str, Mapping[str, Any]]:
     """Work on the scenario's issue until it ends as the scenario says; its URL and the last report.
 
@@ -80,7 +87,12 @@ def play(
             audience.person(f"comments: {act.says}")
             continue
         if report["outcome"] == scenario.ends:
-            return issue_url, report
+            found = checks() if scenario.has_checks else ()
+            for line in found:
+                audience.person(f"check {line}")
+            if not found:
+                return issue_url, report
+            continue
         match report["outcome"]:
             case "succeeded":
                 continue

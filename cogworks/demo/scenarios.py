@@ -37,6 +37,8 @@ class Scenario(Value):
     """What the person sets besides the trigger label."""
     acts: tuple[Act, ...] = ()
     """In their order: each waits until the one before it is done."""
+    has_checks: bool = False
+    """Checks look at the pull requests once the work has ended; those that fail are waited for to be repaired."""
     replies: tuple[str, ...]
     """Folders below that of the recorded replies, those of the scenario itself first."""
     ends: Literal["done", "failed"] = "done"
@@ -96,6 +98,15 @@ _SCENARIOS = (
         replies=("review-remediation",),
         issue="bug.md",
         acceptance=_BUG_TEST,
+    ),
+    Scenario(
+        name="ci-failure",
+        shows="a check that fails on the pull request: its annotation and its log start a repair, and the check passes",
+        labels=("cogworks:lane:small",),
+        replies=("ci-failure", "small-bug"),
+        issue="bug.md",
+        acceptance=_BUG_TEST,
+        has_checks=True,
     ),
     Scenario(
         name="rejected",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cogworks.cli.demo import step_environment
+from cogworks.demo.checks import look_at_heads
 from cogworks.demo.person import Person
 from cogworks.demo.play import TakesStep, play
 from cogworks.demo.scenarios import Scenario, recorded_replies
@@ -48,6 +49,10 @@ class Played:
         done = forking.cogworks(command, *arguments, env=self._environment, timeout=200)
         return Ended(done.returncode, done.stdout, done.stderr)
 
+    def look(self) -> tuple[str, ...]:
+        """What the repository's checks find."""
+        return look_at_heads(self.stage, self.on_stage)
+
     def comments(self) -> list[str]:
         """Those on the issue, oldest first."""
         return [comment.body for comment in self.on_stage.repository.get_issue(1).get_comments()]
@@ -60,7 +65,7 @@ def playing(
     """The scenario played to its end, on a hub that is there until the block ends."""
     with staged(folder) as (stage, person), recorded_replies(scenario) as shipped:
         played = Played(stage, person, replies or shipped)
-        play(person, played, scenario, steps(played) if steps else played.process)
+        play(person, played, scenario, steps(played) if steps else played.process, played.look)
         yield played
 
 

@@ -59,7 +59,7 @@ def told(outcome: str, node: str = "", *waits: Mapping[str, Any]) -> dict[str, A
 
 def played(person: Somebody, acts: Sequence[Act], *reports: Mapping[str, Any]) -> list[str]:
     left = list(reports)
-    play(person, Nobody(), scenario(*acts), lambda _: left.pop(0))
+    play(person, Nobody(), scenario(*acts), lambda _: left.pop(0), lambda: ())
     assert left == []
     return person.done
 
@@ -100,3 +100,13 @@ def test_what_was_said_in_an_earlier_demonstration_is_not_said_again() -> None:
 def test_what_the_scenario_does_not_have_ends_it(report: Mapping[str, Any], words: str) -> None:
     with pytest.raises(CogworksError, match=words):
         played(Somebody(), (), report)
+
+
+def test_checks_look_when_the_work_has_ended_until_they_find_nothing_new() -> None:
+    left = [told("succeeded", "code"), told("done"), told("succeeded", "code"), told("done"), told("done")]
+    found = [("fails",), ("passes",), ()]
+    checked = scenario().model_copy(update={"has_checks": True})
+
+    _, last = play(Somebody(), Nobody(), checked, lambda _: left.pop(0), lambda: found.pop(0))
+
+    assert (left, found, last) == ([], [], told("done"))

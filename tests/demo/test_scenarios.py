@@ -27,6 +27,10 @@ class Expected(NamedTuple):
     """Pull requests that the person merged."""
     told: tuple[str, ...] = ()
     """What the comments on the issue say, among other things."""
+    checks: tuple[str, ...] = ()
+    """What the repository's checks found, one after the other."""
+    below: str = ""
+    """How the one comment below the last pull request begins."""
 
 
 _HEAD = "intake architecture interface_design planning"
@@ -50,6 +54,12 @@ EXPECTED = {
         gates=2,
     ),
     "review-remediation": Expected(f"intake {_ROUND} {_ROUND} {_ROUND} integration", "change open"),
+    "ci-failure": Expected(
+        f"intake {_ROUND} integration {_ROUND} integration",
+        "change open",
+        checks=("fails: 1 line(s) too long", "passes"),
+        below="Checks of this pull request had failed: `lint`.",
+    ),
     "rejected": Expected(
         f"{_FEATURE} {_A} integration@A {_B} integration@B",
         "spec merged, interfaces merged, swi-1 open, swi-2 open",
@@ -82,6 +92,14 @@ def test_a_scenario_goes_as_it_is_told(scenario: Scenario, tmp_path: Path) -> No
         assert len([act for act in played.acts if act.startswith("merges")]) == expected.gates
         assert [act.says for act in scenario.acts if f"comments: {act.says}" not in played.acts] == []
         assert {words: comments.count(words) for words in expected.told} == dict.fromkeys(expected.told, 1)
+        found = [
+            act.partition("`lint` ")[2].partition(" on ")[0] for act in played.acts if act.startswith("check")
+        ]
+        assert tuple(found) == expected.checks
+        if expected.below:
+            (pull,) = played.on_stage.repository.get_pulls()
+            bodies = [comment.body.partition("-->\n")[2] for comment in pull.get_issue_comments()]
+            assert [body.partition(" This was")[0] for body in bodies] == [expected.below]
         if scenario.acceptance:
             judge_work(played, scenario, tmp_path)
 
@@ -104,7 +122,7 @@ def test_a_scenario_that_is_not_there_is_refused_with_those_that_are() -> None:
 
     assert str(caught.value) == (
         "there is no scenario 'smal-bug'; did you mean 'small-bug'? "
-        "There are small-bug, feature, thin-issue, safety-critical, spec-revised, review-remediation, rejected."
+        "There are small-bug, feature, thin-issue, safety-critical, spec-revised, review-remediation, ci-failure, rejected."
     )
 
 
