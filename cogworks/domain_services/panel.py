@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -86,6 +87,8 @@ class ServicePanel:
         self._members = tuple(members)
         self._warn = warn
         self._absent: set[str] = set()
+        self._test_files: dict[str, set[str]] = {}
+        """Service -> files that it told tests of and that are nobody's business by their names: a text may hold tests."""
         self._warnings: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
@@ -134,11 +137,14 @@ class ServicePanel:
     def _simulated(
         self, tests: Sequence[str], run: Callable[[Member, Sequence[str]], TestReport], workspace: HasPath
     ) -> TestReport:
-        reports = [
-            report
-            for member in self._asked("simulate")
-            if (report := self._of(member, "simulate", lambda each: _simulated(each, workspace, tests, run)))
-        ]
+        asked, reports = self._asked("simulate"), list[TestReport]()
+        for member in asked:
+            known = self._test_files.setdefault(member.client.name, set())
+            answer = partial(_simulated, workspace=workspace, tests=tests, run=run, known=known)
+            if report := self._of(member, "simulate", answer):
+                found = {case.id.split("::", 1)[0] for case in report.cases}
+                known.update(path for path in found if not any(each.covers(path) for each in asked))
+                reports.append(report)
         return beside(reports)
 
     def simulate_groups(
@@ -154,7 +160,8 @@ class ServicePanel:
         if len(asked) != 1 or not asked[0].is_primary:
             return None
         (member,) = asked
-        if not all(_runs(member, workspace, test) for group in groups for test in group):
+        known = self._test_files.get(member.client.name, ())
+        if not all(_runs(member, workspace, test, known) for group in groups for test in group):
             return None
         return self._of(
             member,
@@ -309,26 +316,27 @@ def _simulated(
     workspace: HasPath,
     tests: Sequence[str],
     run: Callable[[Member, Sequence[str]], TestReport],
+    known: Collection[str],
 ) -> TestReport | None:
-    """Without any test the member runs its whole suite."""
-    covered = [own for test in tests if (own := _own_part(member, workspace, test)) is not None]
+    """Without any test the member runs its whole suite. What is `known` is its business, whatever its patterns say."""
+    covered = [own for test in tests if (own := _own_part(member, workspace, test, known)) is not None]
     if tests and not covered:
         return None
     return own_results(run(member, covered), member.holds)
 
 
-def _own_part(member: Member, workspace: HasPath, test: str) -> str | None:
+def _own_part(member: Member, workspace: HasPath, test: str, known: Collection[str]) -> str | None:
     """The test where it is a member's business; of a folder around the member's the member's folder; else None."""
     path = test.split("::", 1)[0].rstrip("/")
     if member.root != path and lies_in(member.root, path):
         return member.root
-    return test if _runs(member, workspace, test) else None
+    return test if _runs(member, workspace, test, known) else None
 
 
-def _runs(member: Member, workspace: HasPath, test: str) -> bool:
+def _runs(member: Member, workspace: HasPath, test: str, known: Collection[str]) -> bool:
     """Whether a test is a member's business: its id begins with the path of its file, and in a folder anybody's may lie."""
     path = test.split("::", 1)[0]
-    return member.covers(path) or (member.holds(path) and (workspace.path / path).is_dir())
+    return member.covers(path) or (member.holds(path) and (path in known or (workspace.path / path).is_dir()))
 
 
 def _offered(member: Member, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | None:
