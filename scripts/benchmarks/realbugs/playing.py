@@ -1,14 +1,15 @@
 """One bug of the benchmark, played: `cogworks fix` on the older sources, with an adversarial source for a model."""
 
+import json
 import re
 import shutil
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cogworks.codegen.repair_job import Notes
 from cogworks.repair.instance import Instance
@@ -205,12 +206,13 @@ def _repaired(
     began = now()
     with open_repair(order, environment, say=lambda _: None, provider=adversary) as repair:
         result, patch, notes = repair.run(), repair.patch, repair.notes
+        log = [json.loads(line) for line in repair.artifacts()["events.ndjson"].splitlines()]
     spent = since(began)
     return _Found(
         success=result.success,
         error=result.error or "",
         patch=patch,
-        kept=_kept(notes, [offer for each in stock for offer in each]),
+        kept=_kept(notes, [offer for each in stock for offer in each], standing_of(log)),
         offered=adversary.offered,
         refused=[code for text in notes.refused for code in _CODE.findall(text)[:1]],
         tried=[each.result.code for each in notes.tried],
@@ -278,12 +280,40 @@ def _stock(bug: Bug, pair: Opened, judges: Judges) -> tuple[list[tuple[Offer, ..
     return stock, survivors
 
 
-def _kept(notes: Notes, shown: Sequence[Offer]) -> tuple[Offer | None, ...]:
-    """The offers behind the commits; a diff whose place has moved is still the same offer."""
+def standing_of(log: Iterable[Mapping[str, Any]]) -> frozenset[int]:
+    """Which of the kept changes still stand at the end, by number; the whole suite may have taken some back.
+
+    Args:
+        log: what happened, as `events.ndjson` tells it.
+    """
+    heads: list[str] = []
+    standing: list[int] = []
+    count = 0
+    for record in log:
+        if record["kind"] == "vcs.checkpoint":
+            why, head = record["data"]["why"], record["data"]["head"]
+            if why == "kept":
+                heads.append(head)
+                standing.append(count)
+                count += 1
+            elif why in ("taken_back", "undone"):
+                while heads and heads[-1] != head:
+                    heads.pop()
+                    standing.pop()
+    return frozenset(standing)
+
+
+def _kept(notes: Notes, shown: Sequence[Offer], standing: Collection[int]) -> tuple[Offer | None, ...]:
+    """The offers behind the commits that stand; a diff whose place has moved is still the same offer."""
     # What is offered for lines that are not there may have the edits of the fix; it cannot have been applied.
     offered = {_edits(offer.diff): offer for offer in shown if offer.kind != "non-applying"}
     proposed = {each.id: each.diff for each in notes.proposals}
-    return tuple(offered.get(_edits(proposed[each.candidate])) for each in notes.tried if each.result.is_kept)
+    kept = [each for each in notes.tried if each.result.is_kept]
+    return tuple(
+        offered.get(_edits(proposed[each.candidate]))
+        for number, each in enumerate(kept)
+        if number in standing
+    )
 
 
 def _edits(diff: str) -> tuple[str, ...]:
