@@ -101,9 +101,7 @@ def test_the_name_of_a_tree_starts_none(tmp_path: Path) -> None:
 
 def test_no_remote_of_it_is_asked(tmp_path: Path) -> None:
     checkout = hostile(tmp_path)
-    tree = subprocess.run(
-        ["git", "rev-parse", "HEAD^{tree}"], cwd=checkout, check=True, capture_output=True, text=True
-    ).stdout.strip()
+    tree = run_git(checkout, "rev-parse", "HEAD^{tree}")
     (checkout / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
     for key, value in {
         "core.repositoryFormatVersion": "1",

@@ -9,6 +9,7 @@ from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from scripts.benchmarks.realbugs.byhand import by_hand
 from scripts.benchmarks.realbugs.offers import Kind, Offer
+from tests.limits import ENDS_WITHIN_S
 
 BUG, WRONG, FIX = (f"def total(a, b):\n    return a {sign} b\n" for sign in "-*+")
 TESTS = "from shop import total\n\n\ndef test_total():\n    assert total(2, 3) == 5\n"
@@ -23,7 +24,7 @@ def test_each_offer_that_applies_is_one_run_until_the_fix_of_each_piece_is_there
     (tmp_path / "test_shop.py").write_text(TESTS)
     git = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
     for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "-m", "a"]):
-        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+        subprocess.run([*git, *words], cwd=tmp_path, check=True, timeout=ENDS_WITHIN_S)
     later = f"{FIX}# done\n"
     stock = [
         [offer("mutant", BUG, WRONG), offer("non-applying", FIX, WRONG), offer("fix", BUG, FIX)],
