@@ -3,6 +3,7 @@
 What is wanted of the tests that are there before a change, and what they can show of it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -216,7 +217,8 @@ def none_passes(found: TestReport, *, wanted: str) -> str:
     if wanted != "require" or outcomes["passed"] or failing < _MANY:
         return ""
     last = Counter(
-        case.message.strip().splitlines()[-1].removeprefix("E").strip()
+        # pytest's own margin.
+        re.sub(r"^E\s+", "", case.message.strip().splitlines()[-1]).strip()
         for case in found.cases
         if case.message.strip()
     )

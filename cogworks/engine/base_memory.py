@@ -1,5 +1,6 @@
 """Whether the base of an item has to be looked at again, and what is remembered of a look: rules only."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from cogworks.engine.base_findings import DOCUMENT_ENDINGS, BaseFindings
@@ -83,10 +84,16 @@ def matters(paths: Iterable[str], *, specs: tuple[str, ...], tests_documents: bo
         tests_documents: whether tests stand in documents.
     """
     return any(
-        not path.startswith(tuple(f"{each}/" for each in specs))
+        not any(_is_specification(path, each) for each in specs)
         and (tests_documents or not path.lower().endswith(DOCUMENT_ENDINGS))
         for path in paths
     )
+
+
+def _is_specification(path: str, folder: str) -> bool:
+    # Whatever else lies there is the repository's own, and tests may read it.
+    name = path.removeprefix(f"{folder}/")
+    return name != path and re.fullmatch(r"\d+\.md", name) is not None
 
 
 def known_base(found: BaseFindings, path: str, *, machine: str) -> KnownBase:

@@ -134,7 +134,6 @@ def _with_failures(tracker: Reads, snapshot: Snapshot, state: RunState) -> Snaps
     told = {
         failing.pull.number: tracker.failed_checks(snapshot, failing)
         for failing in failing_heads(snapshot, state, pipeline, config)
-        if not failing.has_had_enough
     }
     return snapshot.model_copy(update={"failed_checks": told})
 

@@ -84,16 +84,16 @@ def with_failed_checks(
     if state is None or not has_failing(snapshot, state):
         return heard
     said: list[Asked] = []
-    left: list[FailedHead] = []
+    left = _not_for_us(snapshot, state, pipeline, config)
     for failing in failing_heads(snapshot, state, pipeline, config):
         number = failing.pull.number
         told = snapshot.failed_checks.get(number, ())
         caused = [check for check in told if not check.fails_on_base]
-        if failing.has_had_enough:
-            said.append(_for_a_person(failing, config.pull_requests.ci_repairs))
-        elif told and not caused:
+        if not caused:
             left.append(failing.became("left"))
-        elif told:
+        elif failing.has_had_enough:
+            said.append(_for_a_person(failing, caused, config.pull_requests.ci_repairs))
+        else:
             head = failing.became("repair")
             names = ", ".join(check.name for check in caused)
             changes = changes_of(number, caused)
@@ -101,20 +101,36 @@ def with_failed_checks(
     return heard.model_copy(update={"said": (*heard.said, *said), "failed_heads": tuple(left)})
 
 
+def _not_for_us(snapshot: Snapshot, state: RunState, pipeline: Pipeline, config: Config) -> list[FailedHead]:
+    """The failed heads that nothing of the run mends: they are noted, so that no sweep wakes for them again."""
+    known = {(head.number, head.oid) for head in state.inputs.failed_heads}
+    return [
+        FailedHead(number=pull.number, oid=pull.head_oid, became="left")
+        for pull, _ in _candidates(snapshot, state)
+        if (pull.number, pull.head_oid) not in known
+        and not (config.pull_requests.ci_repairs and is_mended_by_code(state, pipeline, pull.number))
+    ]
+
+
 def changes_of(number: IssueNumber, told: Sequence[FailedCheck]) -> tuple[AskedChange, ...]:
     """What checks say, as changes that are asked for: of each its summary with the end of its log, then its remarks."""
     found: list[AskedChange] = []
     for check in told[:MAX_CHECKS]:
-        own = AskedChange(by="a check", check=check.name, pull_request=number, text="")
+        own = AskedChange(by="a check", check=_plain(check.name), pull_request=number, text="")
         parts = [f"The check {check.name} failed."]
-        if check.summary.strip():
-            parts.append(_cut(check.summary.strip(), MAX_SUMMARY))
-        if check.log_tail.strip():
-            parts.append(f"The last lines of its log:\n{last_lines(check.log_tail)}")
+        # A secret of which only a part is left after a cut is known by nothing.
+        if summary := _plain(check.summary).strip():
+            parts.append(_cut(summary, MAX_SUMMARY))
+        if (log := _plain(check.log_tail)).strip():
+            parts.append(f"The last lines of its log:\n{last_lines(log)}")
         found.append(own.model_copy(update={"text": _plain("\n\n".join(parts))}))
         found += [
             own.model_copy(
-                update={"file": each.path, "line": each.line, "text": _plain(_cut(each.text, MAX_REMARK))}
+                update={
+                    "file": _plain(each.path),
+                    "line": each.line,
+                    "text": _cut(_plain(each.text), MAX_REMARK),
+                }
             )
             for each in check.remarks[:MAX_REMARKS]
         ]
@@ -123,7 +139,7 @@ def changes_of(number: IssueNumber, told: Sequence[FailedCheck]) -> tuple[AskedC
     rest = [check.name for check in told[MAX_CHECKS:]]
     if rest:
         text = f"These checks failed as well: {', '.join(rest)}."
-        found.append(AskedChange(by="a check", check=rest[0], pull_request=number, text=_plain(text)))
+        found.append(AskedChange(by="a check", check=_plain(rest[0]), pull_request=number, text=_plain(text)))
     return tuple(found)
 
 
@@ -151,9 +167,9 @@ def answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tup
     return (PostComment(number=number, topic=CHECKS_TOPIC, body=body, visit_key=visit_key),)
 
 
-def _for_a_person(failing: Failing, limit: int) -> Asked:
+def _for_a_person(failing: Failing, caused: Sequence[FailedCheck], limit: int) -> Asked:
     number = failing.pull.number
-    names = ", ".join(f"`{in_title(check.name)}`" for check in failing.checks)
+    names = ", ".join(f"`{in_title(check.name)}`" for check in caused)
     body = (
         f"Checks of pull request #{number} fail still, after {limit} repair(s): {in_markdown(names)}. Nothing more is tried by "
         "itself. Push a commit to its branch, request changes in a review that says what to do, or raise "

@@ -26,9 +26,7 @@ def people_to_ask_about(
         editors: who changed a text that nobody judged yet.
     """
     speakers = [
-        comment.author
-        for comment, said in new_commands(snapshot.issue.comments, after=inputs.last_comment_id)
-        if isinstance(said, Command)
+        comment.author for comment, _ in new_commands(snapshot.issue.comments, after=inputs.last_comment_id)
     ]
     speakers += [event.actor for event in _new_labels(snapshot, inputs, config)]
     speakers += editors

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from cogworks.github.answers import as_error, is_internal, is_limited
 from cogworks.github.reading import Queries
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
@@ -19,6 +20,11 @@ def read_elsewhere(client: Queries, exemplars: Sequence[Exemplar]) -> Mapping[Ex
         owner, _, name = each.repository.partition("/")
         variables |= {f"o{number}": owner, f"n{number}": name, f"p{number}": f"{each.ref}:{each.path}"}
     answer = client.query(elsewhere_document(len(exemplars)), variables)
+    for number in range(len(exemplars)):
+        problem = answer.problem_at(f"r{number}")
+        # What fails for a moment would be missing for the whole run.
+        if problem is not None and (is_limited(problem) or is_internal(problem)):
+            raise as_error(problem, doing="read files of other repositories")
     with expecting("files of other repositories"):
         return {each: _read(answer.data.get(f"r{number}")) for number, each in enumerate(exemplars)}
 

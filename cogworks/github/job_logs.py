@@ -1,6 +1,7 @@
 """The end of the log of a job of GitHub Actions, from the storage that GitHub names for a minute."""
 
 import re
+import time
 from collections import deque
 from urllib.parse import urljoin, urlsplit
 
@@ -11,9 +12,11 @@ from cogworks.github.credentials import TokenSource
 from cogworks.github.meter import Requests
 
 MAX_BYTES = 20_000_000
-"""Of a log that is read to its end; what comes after that is not looked at."""
+"""Of a log that is read to its end; a longer one is not told."""
 KEPT_BYTES = 64_000
 _TIMEOUT_S = 15.0
+_READ_S = 60.0
+"""Of the whole log, however slowly it comes."""
 _STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
 _ERROR = "##[error]"
 
@@ -66,6 +69,7 @@ class JobLogs:
         self._meter.count_rest()
         kept: deque[bytes] = deque()
         seen = size = 0
+        ends_s = time.monotonic() + _READ_S
         with http.stream("GET", address) as answer:
             if answer.status_code != httpx.codes.OK:
                 return b""
@@ -74,8 +78,9 @@ class JobLogs:
                 seen, size = seen + len(chunk), size + len(chunk)
                 while size - len(kept[0]) >= KEPT_BYTES:
                     size -= len(kept.popleft())
-                if seen >= MAX_BYTES:
-                    break
+                # The middle of a log is taken for its end by whoever reads it.
+                if seen >= MAX_BYTES or time.monotonic() > ends_s:
+                    return b""
         return b"".join(kept)[-KEPT_BYTES:]
 
 

@@ -33,7 +33,7 @@ UNLOADED = TestReport(
 
 FAILING = TestReport(
     cases=tuple(
-        TestCase(id=f"tests/test_a.py::t{n}", outcome="failed", message="at work\nE   refused")
+        TestCase(id=f"tests/test_a.py::t{n}", outcome="failed", message="at work\nE   Error: refused")
         for n in range(5)
     ),
     remedies=("Start the database.",),
@@ -88,7 +88,7 @@ def test_the_remedy_of_the_service_comes_with_what_could_not_be_loaded() -> None
 def test_tests_that_all_fail_are_told_with_their_reasons_and_what_the_services_advise() -> None:
     (thing,) = things_to_do(checkup(FAILING))
 
-    assert "`refused` (5 times)" in thing.what
+    assert "`Error: refused` (5 times)" in thing.what
     assert thing.remedy.splitlines()[0] == "Start the database."
     assert "allow-failing" in thing.remedy
 

@@ -161,11 +161,12 @@ def test_a_base_that_breaks_later_is_noticed_before_the_next_paid_call_of_any_no
 @pytest.mark.parametrize(
     ("changed", "runs"),
     [
-        ({"docs/specs/1.toml": "x", "README.md": "y", "docs/guide.RST": "z"}, 1),
+        ({"docs/specs/1.md": "x", "README.md": "y", "docs/guide.RST": "z"}, 1),
         ({"README.md": "y", "pkg/a.py": "1"}, 2),
         ({"docs/conf.toml": "1"}, 2),
+        ({"docs/specs/1.toml": "1"}, 2),
     ],
-    ids=["documents and specifications", "a module", "whatever else"],
+    ids=["documents and specifications", "a module", "whatever else", "beside specifications"],
 )
 def test_a_base_that_moves_in_nothing_that_its_tests_can_see_is_not_run_again(
     changed: dict[str, str], runs: int

@@ -747,7 +747,7 @@ def test_an_answer_whose_outcome_is_unknown_stays_owed_and_is_not_posted_twice()
     world = waiting_item()
     world.say("/cogworks dance")
     with pytest.raises(TryAgainLater):
-        Runner(world, fault=Fault(3, "after", "lost")).step()
+        Runner(world, fault=Fault(4, "after", "lost")).step()
 
     report = Runner(world).step()
 

@@ -52,6 +52,17 @@ def test_a_secret_that_a_log_shows_and_what_moves_a_cursor_reach_no_prompt() -> 
     assert change.text.endswith("\nred")
 
 
+def test_a_key_that_a_log_shows_is_hidden_before_the_log_is_cut() -> None:
+    key = "\n".join(
+        ["-----BEGIN RSA PRIVATE KEY-----", *["Q7x" * 20] * MAX_LOG_LINES, "-----END RSA PRIVATE KEY-----"]
+    )
+
+    (change,) = changes_of(NUMBER, [FailedCheck(name="tests", log_tail=f"{key}\nred\n")])
+
+    assert "Q7x" not in change.text
+    assert change.text.endswith("red")
+
+
 def test_nothing_failed_before_all_have_ended() -> None:
     failed = CheckSeen(node_id="1", name="a", is_failed=True)
     pending = CheckSeen(node_id="2", name="b", is_pending=True)

@@ -112,7 +112,7 @@ def test_only_those_who_asked_for_something_new_are_asked_about_each_once() -> N
         world.snapshot(), SEEN.model_copy(update={"last_comment_id": old}), CONFIGURED
     )
 
-    assert asked == ("ann",)
+    assert asked == ("ann", "bob")
 
 
 def test_labels_and_comments_are_heard_in_the_order_of_their_times() -> None:

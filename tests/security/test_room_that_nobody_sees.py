@@ -126,6 +126,9 @@ def test_folders_too_deep_to_be_counted_are_no_way_out(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (len([*Path("/proc/self/fd").iterdir()]) + 20, hard))
     try:
         assert watch.excess() == "made folders nested too deeply to be counted"
+        # What an earlier command left ends the next one in the same words.
+        later = DiskWatch([tmp_path], Limits(), clock=lambda: next(seconds))
+        assert later.excess() == "made folders nested too deeply to be counted"
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 

@@ -90,12 +90,20 @@ class DiskWatch:
         self._folders = folders
         self._limits = limits
         self._clock = clock
-        self._begun = usage(folders)
+        self._is_too_deep = False
+        try:
+            self._begun = usage(folders)
+        except TooDeep:
+            # An earlier command left it so; this one is ended at the first look.
+            self._is_too_deep = True
+            self._begun = Usage(0, 0)
         self._free = self._left()
         self._next_s = clock() + 1.0
 
     def excess(self) -> str | None:
         """What is too much, None while all is well."""
+        if self._is_too_deep:
+            return "made folders nested too deeply to be counted"
         if self._clock() < self._next_s and not self._fills_quickly():
             return None
         started_s = self._clock()

@@ -108,7 +108,7 @@ def _broken(pids: list[int], limits: Limits, holdings: Holdings) -> list[str]:
     if threads > limits.threads:
         return [f"more than {limits.threads} threads at once"]
     most = limits.memory_bytes - held.memory
-    if resident > most and _exact_memory(pids) > most:
+    if resident > most and _exact_memory(pids, counted=held.memory) > most:
         return [f"more than {limits.memory_bytes // 1024**2} MiB of memory"]
     if held.disk > limits.disk_bytes:
         return [f"wrote more than {limits.disk_bytes // 1024**2} MiB to files without a name"]
@@ -125,19 +125,28 @@ def _usage(pids: list[int]) -> Usage:
     return count, memory
 
 
-def _exact_memory(pids: list[int]) -> int:
-    """Bytes, with what several processes share counted once; slower to find."""
-    total = 0
+def _exact_memory(pids: list[int], *, counted: int) -> int:
+    """Bytes, with what several processes share counted once; slower to find.
+
+    Args:
+        counted: bytes of files in memory and of shared segments that were counted as such; what is mapped of them is no more.
+    """
+    total = shared = 0
     for pid in pids:
         try:
             text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            total += sum(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Pss:"))
+            total += _kilobytes(text, "Pss:") * 1024
+            shared += _kilobytes(text, "Pss_Shmem:") * 1024
         except PermissionError:
             # It keeps us from looking; how much is resident stands elsewhere.
             total += _usage([pid])[1]
         except (OSError, IndexError, ValueError):
             continue
-    return total
+    return total - min(shared, counted)
+
+
+def _kilobytes(text: str, field: str) -> int:
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(field))
 
 
 def _names(pids: list[int]) -> tuple[str, ...]:
