@@ -50,14 +50,16 @@ class Purse:
         """Have so much set aside, of which a part may be spent and in the ledger already.
 
         Args:
-            usd, tokens: of the whole session: what is spent and what calls under way may cost.
+            usd, tokens: of the whole session: what is spent and what calls under way may cost. A smaller sum than before
+                needs no commit; from the next renewal on, others may have what it leaves.
 
         Raises:
             BudgetReached: so much is not left beside what others spent and set aside; all is as before.
             LostRace: the lease is somebody else's, or a person stopped the visit.
         """
         before, self._total = self._total, Spend(cost_usd=float(usd), input_tokens=tokens)
-        if self._is_covered():
+        is_less = self._total.cost_usd <= before.cost_usd and tokens <= before.input_tokens
+        if is_less or self._is_covered():
             return
         try:
             try:

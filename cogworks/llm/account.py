@@ -19,7 +19,7 @@ class Account:
 
     def __init__(self, budget: Budget, *, secure: Secures = lambda *_: None) -> None:
         """Args:
-        secure: is told what is spent and reserved together before a reservation counts.
+        secure: is told what is spent and reserved together before a reservation counts, and where it is less afterwards.
         """
         self._budget = budget
         self._secure = secure
@@ -46,15 +46,28 @@ class Account:
                 )
             after = self._budget.reserving(need)
             # Under the lock: whoever reserves later has a sum that holds this one.
-            self._secure(after.spent_usd + after.reserved_usd, after.spent_tokens + after.reserved_tokens)
+            self._secure(*_sums(after))
             self._budget = after
 
     def release(self, need: Estimate) -> None:
         """A call came to nothing."""
         with self._lock:
-            self._budget = self._budget.releasing(need)
+            self._take(self._budget.releasing(need))
 
     def settle(self, need: Estimate, cost_usd: Decimal, tokens: int) -> None:
         """A call has cost so much."""
         with self._lock:
-            self._budget = self._budget.releasing(need).spending(cost_usd, tokens)
+            self._take(self._budget.releasing(need).spending(cost_usd, tokens))
+
+    def _take(self, after: Budget) -> None:
+        """Go on with what a call that ended has left; the lock is held."""
+        usd_before, tokens_before = _sums(self._budget)
+        usd, tokens = _sums(after)
+        self._budget = after
+        # One that cost more than its estimate is told with the next reservation, for nobody can refuse it any more.
+        if usd <= usd_before and tokens <= tokens_before:
+            self._secure(usd, tokens)
+
+
+def _sums(budget: Budget) -> tuple[Decimal, int]:
+    return budget.spent_usd + budget.reserved_usd, budget.spent_tokens + budget.reserved_tokens

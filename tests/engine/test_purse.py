@@ -193,3 +193,15 @@ def test_a_call_that_was_refused_leaves_the_reservation_as_it_was() -> None:
     assert store.state == before
     assert runner.call(10, 10)
     assert store.state == before
+
+
+def test_what_a_call_did_not_cost_is_for_others_from_the_next_renewal_on() -> None:
+    store = MemoryStore(new_run(GRAPH))
+    runner = Runner(store, "a")
+    assert runner.call(60, 10_000)
+    assert runner.lease.held.reserved_usd == 60
+
+    runner.answered(1)
+    runner.purse.renew()
+
+    assert runner.lease.held.reserved_usd == WINDOW_USD
