@@ -7,7 +7,8 @@ from cogworks.forge.inbox import newest_event
 from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.people import IgnoredLabel
-from cogworks.settings.config import AskedLane, Config, Lane
+from cogworks.settings.config import Config
+from cogworks.settings.lanes import AskedLane, Lane
 
 
 def counting_labels(snapshot: Snapshot, ignored: Collection[IgnoredLabel]) -> frozenset[str]:

@@ -19,6 +19,7 @@ from cogworks.settings.context_packs import ContextPackConfig
 from cogworks.settings.credentials import first_credential, unusable_credentials, unusable_proxies
 from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.labels import LabelConfig, label_clashes
+from cogworks.settings.lanes import LaneConfig
 from cogworks.settings.llm import LlmConfig, Price
 from cogworks.settings.sight import SightConfig
 from cogworks.toml_text import tables_in
@@ -135,24 +136,6 @@ class PullRequestConfig(Value):
     """Whether the merge of the last one closes the issue."""
     ci_repairs: int = Field(default=2, ge=0, le=20)
     """How often failed checks of one pull request start its work again before a person is asked; 0 = never."""
-
-
-Lane = Literal["default", "small"]
-"""A built-in pipeline, by its name."""
-AskedLane = Literal["default", "auto", "small"]
-"""What people may ask for; the longer way stands first."""
-
-
-class LaneConfig(Value):
-    """`[pipelines]`: which of the built-in pipelines an item takes, unless a label of the issue says otherwise."""
-
-    lane: AskedLane = "auto"
-    """`auto`: a rule chooses by what Intake found."""
-
-    @property
-    def named(self) -> AskedLane | Literal[""]:
-        """The lane that somebody wrote down; empty: nobody did."""
-        return self.lane if "lane" in self.model_fields_set else ""
 
 
 class Config(Value):
