@@ -40,7 +40,7 @@ class Purse:
         self._window_usd = window_usd
         self._stop_labels = stop_labels
         self._total = Spend()
-        """Spent by this session and reserved by its calls under way."""
+        """Spent by this visit and reserved by its calls under way."""
 
     def renew(self) -> None:
         """Renew the lease with what was spent, and set aside from now on what is needed; raises as `VisitLease.checkpoint`."""
@@ -50,7 +50,7 @@ class Purse:
         """Have so much set aside, of which a part may be spent and in the ledger already.
 
         Args:
-            usd, tokens: of the whole session: what is spent and what calls under way may cost. A smaller sum than before
+            usd, tokens: of the whole visit: what is spent and what calls under way may cost. A smaller sum than before
                 needs no commit; from the next renewal on, others may have what it leaves.
 
         Raises:

@@ -22,8 +22,8 @@ from cogworks.engine.base_check import check_base
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.time_limits import Patience
 from cogworks.engine.visit import Session, SessionOrder, VisitPorts
-from cogworks.errors import CogworksError, TryAgainLater, UsageError
-from cogworks.forge.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
+from cogworks.errors import CogworksError, TryAgainLater
+from cogworks.forge.addresses import IssueAddress
 from cogworks.github.checks import may_report
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import TokenSource, credential
@@ -46,6 +46,7 @@ from cogworks.sight.index import Index
 from cogworks.sight.store import Store as SightStore
 from cogworks.telling import During, in_silence
 from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.wiring.apis import apis_of
 from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.looks import look_audit, looks_of
 from cogworks.wiring.model import gateway_for, open_provider, priced
@@ -369,28 +370,6 @@ def open_copies(
         # Of a large repository the history is most of what there is to fetch, and no node reads it.
         is_blobless=True,
     )
-
-
-def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
-    """Where the APIs of a server are.
-
-    Raises:
-        UsageError: nobody said that the token may go to that server.
-    """
-    server = environment.github_server_url.rstrip("/")
-    if server == server_url:
-        # The variables speak of one server; an issue elsewhere must not be looked up there.
-        return api_addresses(
-            server,
-            rest_url=environment.github_api_url or None,
-            graphql_url=environment.github_graphql_url or None,
-        )
-    if not is_known_host(server_url):
-        raise UsageError(
-            f"the token would go to {server_url}. If that is your GitHub Enterprise Server, "
-            f"say so: GITHUB_SERVER_URL={server_url}"
-        )
-    return api_addresses(server_url)
 
 
 def sight_store(environment: Environment, copy: WorkingCopy) -> SightStore:
