@@ -55,11 +55,13 @@ from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
+from cogworks.llm.package_data import shipped_prices
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
+from cogworks.pipeline.worth import ItemCost
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
@@ -144,6 +146,7 @@ class Runner:
             holder=self.name,
             new_run_id=lambda: RunId(self.run_id),
             check=lambda config, files: None,
+            prices=lambda _: shipped_prices(),
             forget=self._forget,
             sleep=self.naps_s.append,
             say=self.said.append,
@@ -176,6 +179,9 @@ class Runner:
 
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
         return self._call("earlier_logs", lambda: self.world.logs)
+
+    def item_costs(self) -> tuple[ItemCost, ...]:
+        return self._call("item_costs", lambda: tuple(self.world.item_costs))
 
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
         absent = ReadElsewhere(problem="it is not there")

@@ -64,6 +64,7 @@ from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, read_state
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.pipeline.state import RunState
+from cogworks.pipeline.worth import ItemCost
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 from tests.pipeline.graphs import document
 
@@ -145,6 +146,8 @@ class World:
     examples: dict[str, ReadElsewhere] = field(default_factory=dict)
     """Files of other repositories by the place that packs name."""
     """What other ledgers hold of earlier visits to the coding node."""
+    item_costs: list[ItemCost] = field(default_factory=list)
+    """What other items came to, the one that ended last first."""
     rate: RateLimit | None = None
     config: str = CONFIG
     more_files: dict[str, str] = field(default_factory=dict)

@@ -80,9 +80,10 @@ def outcome_word(decision: "Decision") -> str:
 def _as_object(seen: "Considered") -> dict[str, Any]:
     from cogworks.pipeline.limits import max_cost_usd
     from cogworks.pipeline.position import waiting_for
+    from cogworks.pipeline.rounds import expected_here
 
     state = seen.state
-    spent = state.spent
+    spent, expected = state.spent, expected_here(state)
     return {
         "outcome": outcome_word(seen.decision),
         "issue": seen.snapshot.issue.url,
@@ -108,6 +109,7 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "cost_usd": spent.cost_usd,
         "unconfirmed_usd": spent.unconfirmed_usd,
         "budget_usd": max_cost_usd(seen.facts, seen.pipeline),
+        "expected": expected.model_dump(mode="json") if expected else None,
         "earlier_usd": state.earlier.spend.cost_usd,
     }
 
@@ -169,6 +171,10 @@ def _print(seen: "Considered") -> None:
     show_line(
         f"  cost ${told['cost_usd']:.4f}{f' ({lost})' if lost else ''} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
     )
+    if told["expected"]:
+        whole, items = told["expected"]["whole"], told["expected"]["items"]
+        basis = f"{items} finished item{'s' * (items != 1)}" if items else "no item has ended here yet"
+        show_line(f"  expected: about ${whole['usd']:.2f} and {whole['tokens']:,} tokens ({basis})")
     if told["earlier_usd"]:
         show_line(f"  {earlier_line(seen.state)}")
     show_line(f"next: {told['next']}")

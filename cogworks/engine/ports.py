@@ -10,6 +10,8 @@ from cogworks.engine.visit import Tracker, VisitPorts
 from cogworks.forge.effects import Effect
 from cogworks.forge.snapshot import RepositoryFacts, Snapshot
 from cogworks.ledger.record import Change, LedgerCommit
+from cogworks.llm.budget import PriceList
+from cogworks.pipeline.worth import ItemCost
 from cogworks.settings.config import Config
 from cogworks.vocabulary import CommitOid, RunId
 
@@ -26,6 +28,9 @@ class StepTracker(Tracker, Reads, Protocol):
 
     def create_root(self) -> CommitOid:
         """The commit every ledger starts from, made where it is missing."""
+
+    def item_costs(self) -> tuple[ItemCost, ...]:
+        """What finished items of the repository came to, the one that ended last first; one request."""
 
     def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         """Apply views; a warning when that failed, for the next step repairs them."""
@@ -44,6 +49,8 @@ class StepPorts:
     check: Callable[[Config, RepositoryFacts], None]
     """Raise what would keep any node from running (a missing model key, a full disk, a malformed prompt), given the
     configuration and the repository; nothing has been claimed then. A ConfigurationError is told on the issue."""
+    prices: Callable[[Config], PriceList]
+    """What every model costs that the configuration may name."""
     forget: Callable[[RunId], None]
     """Remove what a finished run keeps on this machine."""
     sleep: Callable[[float], None]

@@ -22,6 +22,7 @@ from cogworks.packs.declared import Exemplar, Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
+from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.lane_choice import suits_small
@@ -130,9 +131,8 @@ def transition(
         settled = noticed(settled, facts)
         gates = Standing(settled, facts, pipeline).position
         finished = gates.frontier.finished
-        return settled.model_copy(
-            update={"gates": gates.gates, "status": "done" if finished else settled.status}
-        )
+        ended = {"status": "done", "came_to": came_to(settled, pipeline)} if finished else {}
+        return settled.model_copy(update={"gates": gates.gates, **ended})
 
     return after
 

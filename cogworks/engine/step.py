@@ -14,6 +14,7 @@ from cogworks.engine.consider import (
     refuse_lost_ledger,
     state_of,
 )
+from cogworks.engine.expecting import with_expected
 from cogworks.engine.packs import MalformedPacks
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
@@ -40,6 +41,7 @@ from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, StaleTip, change_for, visit_files
 from cogworks.nodes.contract import Failed
 from cogworks.pipeline import decision as move
+from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.limits import calls_model, shortage
 from cogworks.pipeline.position import Standing, instance_name, waiting_for
 from cogworks.pipeline.resting import rest_line
@@ -87,7 +89,7 @@ def _act(ports: StepPorts, seen: Considered, wanted: Wanted) -> StepReport:
     match seen.decision:
         case move.Run() as run:
             _check(ports, seen, run, wanted)
-            return _visit(ports, seen, run, wanted)
+            return _visit(ports, with_expected(ports, seen, run), run, wanted)
         case move.Answer() as due:
             return _answer(ports, seen, due)
         case move.GiveUpOn(lease=lease, reason=reason):
@@ -310,7 +312,8 @@ def _give_up(ports: StepPorts, seen: Considered, lease: Lease, reason: str) -> S
 
 def _finish(ports: StepPorts, seen: Considered) -> StepReport:
     gates = seen.standing.position.gates
-    state = seen.state.model_copy(update={"status": "done", "gates": gates})
+    cost = came_to(seen.state, seen.pipeline)
+    state = seen.state.model_copy(update={"status": "done", "gates": gates, "came_to": cost})
     last = state.visits[-1]
     closing = Lease(
         visit_key=last.visit_key,

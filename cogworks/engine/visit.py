@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from cogworks.engine.forewarning import forewarning, learn_where_it_stands
 from cogworks.engine.packs import shelf_of
 from cogworks.engine.packs_chosen import ReadsElsewhere, with_packs_chosen
 from cogworks.engine.purse import Purse, purse_of
@@ -159,6 +160,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
             # GitHub may take its time; the lease is renewed meanwhile.
             claimed = replace(claimed, task=remembering(ports.tracker, claimed, ports.say))
             with ports.session(_order(ports.tracker, claimed, purse, deadline)) as session:
+                _forewarn(ports, claimed, snapshot, session.push, purse.renew)
                 # Before anything is paid for: what packs require may be malformed.
                 head = claimed.snapshot.repository.head_oid
                 shelf = shelf_of(node, claimed.move.instance, session.ports, claimed.config, head)
@@ -212,6 +214,19 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                     else ""
                 ),
             )
+
+
+def _forewarn(
+    ports: VisitPorts, claimed: Claimed, snapshot: Snapshot, push: Push, renew: Callable[[], None]
+) -> None:
+    """Have people read before anything is paid for that a round of rework may not be affordable."""
+    warning = forewarning(claimed)
+    if warning is not None:
+        (comment,) = _publish(ports, claimed, snapshot, (warning,), push).comments
+        learn_where_it_stands(claimed, comment)
+        # The end of the visit would post another one: the ledger knows this one before anything else happens.
+        renew()
+        claimed.visit_lease.check()
 
 
 def _announce(visit_lease: VisitLease, effects: Sequence[Effect]) -> None:

@@ -10,6 +10,7 @@ from cogworks.forge.bodies import capped
 from cogworks.forge.effects import AddReaction, EditComment, Effect, PostComment, SetLabels
 from cogworks.forge.facts import Comment
 from cogworks.forge.markers import STATUS_TOPIC, marked
+from cogworks.forge.money import budget_lines, cost_so_far, expected_lines
 from cogworks.forge.notices import insisted_on, notices
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
@@ -19,7 +20,7 @@ from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.limits import budget_key, max_cost_usd, share_spent, short_of_a_round, shortages
+from cogworks.pipeline.limits import shortages
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Position,
@@ -32,8 +33,6 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.render import View, is_drawable, mermaid
-from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.spending import unconfirmed
 from cogworks.pipeline.state import RunState, first_visit_key
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor
@@ -182,12 +181,13 @@ def _comment(
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
     parts += _shortages(state, facts, pipeline, position)
-    parts += [*notices(state, facts), *_budget(state, facts, pipeline)]
+    parts += notices(state, facts)
+    parts += [*expected_lines(state, facts, pipeline), *budget_lines(state, facts, pipeline)]
     if boundary := boundary_line(pipeline, class_of(state, facts)):
         parts.append(f"**Shift-work boundary:** {boundary}.")
     parts.append(_picture(state, facts, pipeline, position))
     parts.append(_table(state, pipeline))
-    parts.append(_cost(state, facts, pipeline))
+    parts.append(cost_so_far(state, facts, pipeline))
     parts.append(_folded(state))
     return "\n\n".join(parts) + "\n"
 
@@ -319,36 +319,6 @@ def _link(state: RunState, pipeline: Pipeline, instance: Instance) -> str:
 def _cell(text: str) -> str:
     line = " ".join(in_markdown(text).split()).replace("|", "\\|")
     return line if len(line) <= 200 else f"{line[:199]}…"
-
-
-def _cost(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
-    spent = state.spent
-    tokens = spent.input_tokens + spent.output_tokens
-    before = state.earlier.spend
-    earlier = f" · ${before.cost_usd:.4f}{_lost(before)} before in this item" if before.cost_usd else ""
-    return (
-        f"**Cost so far:** ${spent.cost_usd:.4f}{_lost(spent)} of ${max_cost_usd(facts, pipeline):.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
-        f"· {spent.model_calls} model calls{earlier}"
-    )
-
-
-def _budget(state: RunState, facts: Facts, pipeline: Pipeline) -> list[str]:
-    """How far the budget is used up, and whether it has no room for another round; said while the run goes on."""
-    share, short = share_spent(state, facts, pipeline), short_of_a_round(state, facts, pipeline)
-    if state.status != "running" or not (share or short):
-        return []
-    said = [f"at least {share} % of it is spent"] if share else []
-    if short:
-        said.append(
-            f"another round may cost as much as the last, ${short[0]:.2f}, and ${short[1]:.2f} is left; raise "
-            f"{budget_key(facts, pipeline)}, or a rework may stop half-way"
-        )
-    return [f"**Budget** (${max_cost_usd(facts, pipeline):.2f}): {'; '.join(said)}."]
-
-
-def _lost(spend: Spend) -> str:
-    lost = unconfirmed(spend)
-    return f" ({lost})" if lost else ""
 
 
 def _folded(state: RunState) -> str:

@@ -12,6 +12,7 @@ from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
 from cogworks.github.elsewhere import read_elsewhere
 from cogworks.github.failed_checks import ReadsLog, read_failed_checks
+from cogworks.github.item_costs import read_item_costs
 from cogworks.github.permissions import People
 from cogworks.github.publishing import Push
 from cogworks.github.reading import Queries, SnapshotReader
@@ -19,6 +20,7 @@ from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
+from cogworks.pipeline.worth import ItemCost
 from cogworks.vocabulary import CommitOid, Login, NodeId
 
 if TYPE_CHECKING:
@@ -69,6 +71,9 @@ class TrackedItem:
 
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
         return read_earlier_logs(self._client, self._address.repository, node, besides=besides)
+
+    def item_costs(self) -> tuple[ItemCost, ...]:
+        return read_item_costs(self._client, self._address.repository)
 
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
         return read_elsewhere(self._client, exemplars)

@@ -42,6 +42,7 @@ from cogworks.github.publishing import Push
 from cogworks.ledger.record import Change, LedgerCommit, Tip
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
+from cogworks.pipeline.worth import ItemCost
 from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
 
 NOWHERE = CommitOid("0" * 40)
@@ -59,6 +60,7 @@ class ReadsItem(Protocol):
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]: ...
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]: ...
+    def item_costs(self) -> tuple[ItemCost, ...]: ...
 
 
 class StagedItem:
@@ -86,6 +88,9 @@ class StagedItem:
 
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
         return self._item.earlier_logs(node, besides=besides)
+
+    def item_costs(self) -> tuple[ItemCost, ...]:
+        return self._item.item_costs()
 
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
         return self._item.read_elsewhere(exemplars)

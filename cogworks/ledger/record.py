@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError, LostRace
+from cogworks.pipeline.expected import cost_line
 from cogworks.pipeline.noticing import seen_line
 from cogworks.pipeline.state import SCHEMA_VERSION, RunState
 from cogworks.pipeline.visits import Lease, VisitRecord
@@ -152,6 +153,8 @@ def change_for(
         lines.append(f"Cogworks-Waits-For: {waits_for}")
     if seen := seen_line(state.inputs):
         lines.append(f"Cogworks-Seen: {seen}")
+    if state.came_to is not None and state.status == "done":
+        lines.append(f"Cogworks-Cost: {cost_line(state.came_to)}")
     lines.append("skip-checks: true")
     node = f"{lease.node}@{lease.sub_item}" if lease.sub_item else lease.node
     return Change(

@@ -54,30 +54,6 @@ def share_spent(state: RunState, facts: Facts, pipeline: Pipeline) -> int:
     return next((percent for percent in SHARES if share * 100 >= percent), 0)
 
 
-def short_of_a_round(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[float, float] | None:
-    """What the next round of a rework may cost and what is left, in dollars, where it is more; None: there is room.
-
-    A round is expected to cost what the dearest one so far did, of whichever part.
-    """
-    left_usd = max_cost_usd(facts, pipeline) - state.spent.cost_usd - state.reserved_usd
-    keys = [None, *(item.key for item in state.sub_items or ())]
-    round_usd = max(
-        (
-            sum(_latest_usd(state, Instance(node, key)) for node in pipeline.span_of(edge))
-            for edge in pipeline.edges
-            if edge.rework is not None
-            for key in keys
-        ),
-        default=0.0,
-    )
-    return (round_usd, max(0.0, left_usd)) if round_usd > left_usd else None
-
-
-def _latest_usd(state: RunState, at: Instance) -> float:
-    visit = next((each for each in reversed(state.visits) if each.instance == at), None)
-    return visit.spend.cost_usd if visit is not None else 0.0
-
-
 def grant(
     state: RunState, facts: Facts, pipeline: Pipeline, instance: Instance, *, window_usd: float
 ) -> Grant:

@@ -24,6 +24,7 @@ from cogworks.pipeline.people import (
 )
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.visits import FoldedVisits, Lease, NextCall, VisitRecord, fold
+from cogworks.pipeline.worth import Expected, ItemCost
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,
@@ -123,6 +124,10 @@ class RunState(Value):
     """Heads of each branch that are ours: where the newest visit left it, then what a visit was about to push since."""
     packs_at: str = ""
     """Where the ledger keeps what was decided about context packs; empty: there are none."""
+    expected: tuple[Expected, ...] = ()
+    """What the item is expected to cost on each pipeline that it may take; empty: the run began before that was asked."""
+    came_to: ItemCost | None = None
+    """What the run came to; None until it is done."""
     base: KnownBase | None = None
     """What the first model call was made on; None: no base has passed, or the run began before bases were looked at."""
 

@@ -49,7 +49,7 @@ from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.apis import apis_of
 from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.looks import look_audit, looks_of
-from cogworks.wiring.model import gateway_for, open_provider, priced
+from cogworks.wiring.model import gateway_for, open_provider, priced, prices_of
 from cogworks.wiring.node_ports import SessionPorts, elapsed_s
 from cogworks.wiring.probes import sandbox_pool_in
 from cogworks.wiring.readiness import refuse_unready
@@ -211,6 +211,7 @@ def open_ports(
             check=lambda config, repository: refuse_unready(
                 config, repository.config_files, repository.contents, environment
             ),
+            prices=lambda config: prices_of(priced(config, environment)),
             forget=copies.discard,
             sleep=sleep,
             say=say,

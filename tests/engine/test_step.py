@@ -16,6 +16,7 @@ from tests.world import ONE_NODE, PIPELINE, ROOT, World
 FIRST_STEP = [
     "read",
     "permissions",
+    "item_costs",
     "create_root",
     "create",
     "checkpoint",
@@ -201,7 +202,7 @@ def test_a_first_claim_that_died_between_branch_and_commit_is_made_again() -> No
     report = runner.step()
 
     assert report.outcome == "succeeded"
-    assert runner.calls[:3] == ["read", "permissions", "claim"]
+    assert runner.calls[:4] == ["read", "permissions", "item_costs", "claim"]
 
 
 def test_a_merged_pull_request_that_github_no_longer_shows_is_read_by_its_id() -> None:

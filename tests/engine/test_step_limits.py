@@ -25,6 +25,7 @@ from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH, read_state
+from cogworks.llm.package_data import shipped_prices
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import BranchName, NodeId, RunId
@@ -76,6 +77,9 @@ class Tracker:
 
     def permissions(self, snapshot: Any, people: Any) -> Any:
         return {login: self.rest.permission_of(login) for login in people}
+
+    def item_costs(self) -> Any:
+        return ()
 
     def create_root(self) -> Any:
         return self.rest.create_ledger_root(BranchName(ROOT_BRANCH))
@@ -135,6 +139,7 @@ class Item:
             holder="runner",
             new_run_id=lambda: RunId("run-1"),
             check=lambda config, files: None,
+            prices=lambda _: shipped_prices(),
             forget=lambda _: None,
             sleep=self.slept.append,
             say=lambda _: None,

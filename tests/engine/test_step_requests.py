@@ -90,8 +90,9 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Item]:
 def test_every_kind_of_step_stays_within_its_requests(item: Item) -> None:
     first, requests = item.step()
     assert first.node == "spec"
-    # Read, who set the label, claim, checkpoint, publish, record, show; REST makes the ledger's root and the labels.
-    assert requests["graphql"] == 7
+    # Read, who set the label, what other items came to, claim, checkpoint, publish, record, show; REST makes the ledger's root and
+    # the labels.
+    assert requests["graphql"] == 8
 
     waiting, requests = item.step()
     assert (waiting.outcome, requests) == ("waiting", {"graphql": 1, "rest": 0, "git": 0})

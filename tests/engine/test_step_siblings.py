@@ -102,7 +102,7 @@ def test_nobody_takes_over_a_dead_runner_whose_visit_was_aborted() -> None:
         raise Died
 
     dying = runner(world, "dead", a=dies)
-    dying.fault = Fault(at=3, when="before", kind="death")
+    dying.fault = Fault(at=4, when="before", kind="death")
     with pytest.raises(Died):
         dying.step()
     runner(world, "two", b=failing).step()

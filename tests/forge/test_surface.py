@@ -412,7 +412,7 @@ def test_a_budget_that_is_nearly_used_up_and_has_no_room_for_a_round_is_told() -
     ).comment
 
     assert (
-        "**Budget** ($2.00): at least 75 % of it is spent; another round may cost as much as the last, $1.00, and $0.50 is left; "
+        "**Budget** ($2.00): at least 75 % of it is spent; another round may cost as much as the dearest so far, $1.00, and $0.50 is left; "
         "raise `budgets.small_max_cost_dollars` in `.cogworks/config.toml`, or a rework may stop half-way."
     ) in told
     assert "**Budget**" not in ended

@@ -15,7 +15,6 @@ from cogworks.pipeline.limits import (
     max_cost_usd,
     session_budget,
     share_spent,
-    short_of_a_round,
     shortage,
 )
 from cogworks.pipeline.parser import built_in_pipelines
@@ -94,20 +93,6 @@ def test_tokens_count_as_well_as_money() -> None:
     state = state.recorded(visit(state, "intake", spend=Spend(input_tokens=300_000, output_tokens=75_000)))
 
     assert share_spent(state, facts(max_tokens=500_000), SMALL) == 75
-
-
-def test_another_round_is_expected_to_cost_what_the_last_one_did() -> None:
-    roomy = spending(SMALL, intake=0.1, code_generation=0.5, review=0.25)
-    tight = spending(SMALL, intake=0.5, code_generation=0.75, review=0.25)
-
-    assert short_of_a_round(roomy, facts(lane="small"), SMALL) is None
-    assert short_of_a_round(tight, facts(lane="small"), SMALL) == (1.0, 0.5)
-
-
-def test_a_pipeline_without_rework_needs_no_room_for_a_round() -> None:
-    graph = fan({"id": "a"})
-
-    assert short_of_a_round(spending(graph, start=9.0), facts(max_cost_usd=10), graph) is None
 
 
 def test_a_node_reserves_its_own_budget_else_what_it_may_spend_unsaid() -> None:

@@ -1,0 +1,127 @@
+"""What an item is expected to cost, said before its first model call, and what that rests on.
+
+It rests on what finished items of the repository came to on the same pipeline; where none is known, on the questions that the
+pipeline asks and on how much of the repository the first of them shows.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+
+from cogworks.pipeline.elements import Node
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.limits import calls_model
+from cogworks.pipeline.rounds import dearest_round
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.worth import Expected, ItemCost, Sum, sum_of
+from cogworks.vocabulary import NodeId
+
+MOST_ITEMS = 20
+"""The finished items that an estimate rests on: those that ended last."""
+_AMOUNT = r"(?P<{0}_usd>\d{{1,9}}\.\d{{1,9}}) USD (?P<{0}_tokens>\d{{1,12}}) tokens"
+_COST = re.compile(
+    r"Cogworks-Cost: (?P<pipeline>\S{1,80}) "
+    + _AMOUNT.format("whole")
+    + r", a round "
+    + _AMOUNT.format("round"),
+    re.MULTILINE,
+)
+_QUESTIONS: Mapping[str, int] = {"code_generation": 2, "review": 3}
+"""Of a built-in node where nothing goes wrong; any other node asks one. Code Generation has the tests written before the code."""
+
+
+def came_to(state: RunState, pipeline: Pipeline) -> ItemCost:
+    """What a run that has ended came to, and the dearest round of rework that it made or would have made."""
+    return ItemCost(pipeline=pipeline.name, whole=sum_of(state.spent), round=dearest_round(state, pipeline))
+
+
+def cost_line(cost: ItemCost) -> str:
+    """The trailer of a ledger commit that later items learn from."""
+    return (
+        f"{cost.pipeline} {cost.whole.usd:.6f} USD {cost.whole.tokens} tokens, "
+        f"a round {cost.round.usd:.6f} USD {cost.round.tokens} tokens"
+    )
+
+
+def cost_in(message: str) -> ItemCost | None:
+    """What the message of a ledger's newest commit says that its item came to; None where it says nothing of the kind."""
+    found = _COST.search(message)
+    if found is None:
+        return None
+    whole, round_ = (
+        Sum(usd=float(found[f"{name}_usd"]), tokens=int(found[f"{name}_tokens"]))
+        for name in ("whole", "round")
+    )
+    return ItemCost(pipeline=found["pipeline"], whole=whole, round=round_)
+
+
+def from_history(pipeline: Pipeline, costs: Sequence[ItemCost]) -> Expected | None:
+    """What the items of a pipeline that ended last say about the next one; None where none ended on it.
+
+    Args:
+        costs: of finished items, the one that ended last first.
+    """
+    known = [cost for cost in costs if cost.pipeline == pipeline.name][:MOST_ITEMS]
+    if not known:
+        return None
+    dollars = [cost.whole.usd for cost in known]
+    return Expected(
+        pipeline=pipeline.name,
+        whole=Sum(usd=round(median(dollars), 6), tokens=round(median(cost.whole.tokens for cost in known))),
+        round=_most(cost.round for cost in known),
+        items=len(known),
+        lowest_usd=min(dollars),
+        highest_usd=max(dollars),
+    )
+
+
+def from_questions(
+    pipeline: Pipeline, prices: Mapping[NodeId, Sum], *, shown_tokens: int, writes_tests: bool
+) -> Expected:
+    """What the questions of a pipeline come to where each is asked once, with a plan of one part.
+
+    Args:
+        prices: of one question of each node that asks a model.
+        shown_tokens: of the repository, that a question shows at most.
+        writes_tests: whether tests are written before the code.
+    """
+    asked = {
+        node.id: questions(node, writes_tests=writes_tests) for node in pipeline.nodes if node.id in prices
+    }
+
+    def worth(nodes: Iterable[NodeId]) -> Sum:
+        each = [prices[node].times(asked[node]) for node in nodes if node in asked]
+        return Sum(usd=round(sum(one.usd for one in each), 6), tokens=sum(one.tokens for one in each))
+
+    parts = [node.id for node in pipeline.nodes if node.scope == "sub-item"]
+    rounds = (worth(pipeline.span_of(edge)) for edge in pipeline.edges if edge.rework is not None)
+    return Expected(
+        pipeline=pipeline.name,
+        whole=worth(node.id for node in pipeline.nodes),
+        round=_most(rounds),
+        part=worth(parts),
+        questions=sum(asked.values()),
+        shown_tokens=shown_tokens,
+    )
+
+
+def asking_nodes(pipeline: Pipeline) -> tuple[Node, ...]:
+    """The nodes that ask a model."""
+    return tuple(node for node in pipeline.nodes if calls_model(Instance(node.id, None), pipeline))
+
+
+def questions(node: Node, *, writes_tests: bool) -> int:
+    """How many questions a visit asks where nothing goes wrong."""
+    if node.prompt is not None or (node.id == "review" and node.combined):
+        return 1
+    if node.id == "code_generation" and not writes_tests:
+        return 1
+    return _QUESTIONS.get(node.id, 1)
+
+
+def _most(sums: Iterable[Sum]) -> Sum:
+    known = list(sums)
+    return Sum(
+        usd=max((each.usd for each in known), default=0.0),
+        tokens=max((each.tokens for each in known), default=0),
+    )
