@@ -131,7 +131,7 @@ def test_an_issue_that_nobody_asked_for_says_how_to_ask() -> None:
 
 def test_a_dead_runner_is_taken_over_under_the_same_key() -> None:
     world = World()
-    dead = Runner(world, name="dead", fault=Fault(at=5, when="before", kind="death"))
+    dead = Runner(world, name="dead", fault=Fault(at=6, when="before", kind="death"))
     with pytest.raises(Died):
         dead.step()
     assert world.state.leases
