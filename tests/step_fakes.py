@@ -38,6 +38,7 @@ from cogworks.forge.effects import (
 )
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing
+from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -187,6 +188,9 @@ class Runner:
         absent = ReadElsewhere(problem="it is not there")
         known = {each: self.world.examples.get(each.place, absent) for each in exemplars}
         return self._call("read_elsewhere", lambda: known)
+
+    def neighbours(self) -> Sequence[Neighbour]:
+        return self._call("neighbours", lambda: self.world.neighbours)
 
     def create_root(self) -> CommitOid:
         return self._call("create_root", self.world.create_root)

@@ -47,6 +47,7 @@ from cogworks.forge.facts import (
     Viewer,
 )
 from cogworks.forge.markers import marked, parse_marker
+from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import (
     Learned,
     PublishedComment,
@@ -148,6 +149,8 @@ class World:
     """What other ledgers hold of earlier visits to the coding node."""
     item_costs: list[ItemCost] = field(default_factory=list)
     """What other items came to, the one that ended last first."""
+    neighbours: list[Neighbour] = field(default_factory=list)
+    """Other issues of the repository, and what was merged there."""
     rate: RateLimit | None = None
     config: str = CONFIG
     more_files: dict[str, str] = field(default_factory=dict)

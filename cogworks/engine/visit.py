@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cogworks.engine.forewarning import forewarning, learn_where_it_stands
+from cogworks.engine.neighbours import ListsNeighbours, with_neighbours
+from cogworks.engine.outgoing import effects_of
 from cogworks.engine.packs import shelf_of
 from cogworks.engine.packs_chosen import ReadsElsewhere, with_packs_chosen
 from cogworks.engine.purse import Purse, purse_of
@@ -25,12 +27,9 @@ from cogworks.engine.route import answers_in, routing_procedure
 from cogworks.engine.time_limits import Deadline, outcome_within
 from cogworks.engine.trust import needs_walls
 from cogworks.errors import ApprovalNeeded, BudgetReached
-from cogworks.forge.effects import Effect, PostComment, PushBranch
-from cogworks.forge.failing_checks import answer_to_checks
+from cogworks.forge.effects import Effect, PushBranch
 from cogworks.forge.publication import PublicationContext, Published
-from cogworks.forge.reviews import answer_to_review
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Heartbeat, VisitLease
 from cogworks.ledger.record import output_sha256, reply_files
 from cogworks.llm.account import Secures
@@ -46,7 +45,6 @@ from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
 from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.redoing import answered_by
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.revalidation import about_to_push
 from cogworks.pipeline.spend import Spend
@@ -97,7 +95,7 @@ class SessionOrder:
     """Files and folders at the root of its default branch."""
 
 
-class Tracker(ReadsLogs, ReadsElsewhere, Protocol):
+class Tracker(ReadsLogs, ReadsElsewhere, ListsNeighbours, Protocol):
     """GitHub as a visit uses it."""
 
     def read(self) -> Snapshot: ...
@@ -159,6 +157,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
         with Heartbeat(purse.renew, interval_s=RENEWAL_S, warn=ports.say):
             # GitHub may take its time; the lease is renewed meanwhile.
             claimed = replace(claimed, task=remembering(ports.tracker, claimed, ports.say))
+            claimed = replace(claimed, task=with_neighbours(ports.tracker, claimed, ports.say))
             with ports.session(_order(ports.tracker, claimed, purse, deadline)) as session:
                 _forewarn(ports, claimed, snapshot, session.push, purse.renew)
                 # Before anything is paid for: what packs require may be malformed.
@@ -169,7 +168,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 claimed = with_packs_chosen(claimed, outcome, ports.tracker, ports.say)
                 visit_lease.check()
                 record = _record(claimed, outcome, ports.monotonic() - started_s)
-                effects = _effects(claimed, outcome, record)
+                effects = effects_of(claimed, outcome, record)
                 if effects:
                     _announce(visit_lease, effects)
                     _fence(ports, claimed, purse.renew)
@@ -357,17 +356,6 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
     )
 
 
-def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[Effect, ...]:
-    wanted: tuple[Effect, ...] = ()
-    if isinstance(outcome, Succeeded):
-        asked = answered_by(claimed.visit_lease.state, claimed.pipeline, record.instance)
-        answers = (*answer_to_review(asked, record.visit_key), *answer_to_checks(asked, record.visit_key))
-        wanted = (*outcome.effects, *answers)
-    if claimed.visit_lease.state.status_comment is not None:
-        return wanted
-    return (*wanted, _first_status(claimed, outcome, record))
-
-
 def _publish(
     ports: VisitPorts, claimed: Claimed, snapshot: Snapshot, effects: Sequence[Effect], push: Push
 ) -> Published:
@@ -380,14 +368,6 @@ def _publish(
         pushed=state.pushed,
     )
     return ports.tracker.publish(effects, snapshot, context, push)
-
-
-def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
-    after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.visit_lease.state)
-    surface = project(
-        Standing(after, claimed.facts, claimed.pipelines.choose(after.pipeline)), claimed.config
-    )
-    return status_comment(after, surface.comment, claimed.move.visit_key)
 
 
 def _spend_of(record: ReplyRecord) -> Spend:

@@ -7,12 +7,14 @@ from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.effects import Effect
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing
+from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
 from cogworks.github.elsewhere import read_elsewhere
 from cogworks.github.failed_checks import ReadsLog, read_failed_checks
 from cogworks.github.item_costs import read_item_costs
+from cogworks.github.neighbours import read_neighbours
 from cogworks.github.permissions import People
 from cogworks.github.publishing import Push
 from cogworks.github.reading import Queries, SnapshotReader
@@ -77,6 +79,9 @@ class TrackedItem:
 
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
         return read_elsewhere(self._client, exemplars)
+
+    def neighbours(self) -> Sequence[Neighbour]:
+        return read_neighbours(self._client, self._address.repository)
 
     def create_root(self) -> CommitOid:
         return self._rest().create_ledger_root(ROOT_BRANCH)

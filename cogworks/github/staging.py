@@ -25,6 +25,7 @@ from cogworks.forge.effects import (
 )
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing
+from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -61,6 +62,7 @@ class ReadsItem(Protocol):
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]: ...
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]: ...
     def item_costs(self) -> tuple[ItemCost, ...]: ...
+    def neighbours(self) -> Sequence[Neighbour]: ...
 
 
 class StagedItem:
@@ -94,6 +96,9 @@ class StagedItem:
 
     def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
         return self._item.read_elsewhere(exemplars)
+
+    def neighbours(self) -> Sequence[Neighbour]:
+        return self._item.neighbours()
 
     def create_root(self) -> CommitOid:
         return NOWHERE

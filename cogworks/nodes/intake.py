@@ -1,7 +1,9 @@
 """What kind of work does the issue ask for, and can anyone start on it?"""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
+from cogworks.forge.neighbours import Neighbour
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.module_names import close_to, files_of
@@ -14,6 +16,11 @@ MIN_WORDS = 8
 """Of title and body together; less than this cannot be classified."""
 MAX_FILES = 40
 MAX_INTERFACES = 25
+MAX_PASSAGES = 3
+"""Of the issue that say together what is right."""
+MAX_NEIGHBOUR_CHARS = 1_200
+"""Of the body of another issue that are shown."""
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 
 
 def run(task: NodeTask, ports: NodePorts) -> Outcome:
@@ -29,18 +36,25 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         variables={
             "item": issue(task.item),
             "pipelines": task.conventions.pipelines,
+            "neighbours": [_shown(each) for each in task.neighbours],
             **view_variables(view),
         },
         view=view,
         reply_type=Classification,
-        check=lambda reply: [*problems_of(reply, files), *misquoted(reply, task.item)],
+        check=lambda reply: [
+            *problems_of(reply, files),
+            *misquoted(reply, task.item),
+            *unfounded(reply, task.neighbours),
+        ],
     )
     reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
-    if reason := reason_to_escalate(reply, task.item):
+    if reason := done_elsewhere(reply, task) or reason_to_escalate(reply, task.item):
         return Failed(reason=reason, category="escalated", output=reply.model_dump(mode="json"))
-    return Succeeded(output=reply.model_dump(mode="json"), summary=summary(reply))
+    return Succeeded(
+        output=reply.model_dump(mode="json"), summary=summary(reply), caution=reply.is_wrong_about.strip()
+    )
 
 
 def issue(item: WorkItem) -> dict[str, object]:
@@ -78,13 +92,80 @@ def problems_of(reply: Classification, files: Sequence[str]) -> list[str]:
 
 
 def misquoted(reply: Classification, item: WorkItem) -> list[str]:
-    """What the model has to correct: a sentence that is not in the issue, however its blanks and lines are set."""
-    words = " ".join(reply.says_what_is_right.split())
-    if words in " ".join(f"{item.title}\n{item.body}".split()):
+    """What the model has to correct: passages that are not in the issue, however their blanks, lines and fences are set."""
+    whole = _words(f"{item.title}\n{item.body}")
+    quoted = reply.says_what_is_right
+    # A block of code may hold empty lines itself.
+    if _words(quoted) in whole:
         return []
-    return [
-        f"`says_what_is_right` is {words!r}, which is not in the issue; copy a sentence of it word for word, or leave it empty"
+    passages = [words for part in re.split(r"\n[ \t]*\n", quoted) if (words := _words(part))]
+    problems = [
+        f"`says_what_is_right` is {words!r}, which is not in the issue; copy sentences or a block of code of it word for word, or "
+        "leave it empty"
+        for words in passages
+        if words not in whole
     ]
+    if len(passages) > MAX_PASSAGES:
+        problems.append(
+            f"`says_what_is_right` has {len(passages)} passages; {MAX_PASSAGES} at most say what is right, choose those"
+        )
+    return problems
+
+
+def unfounded(reply: Classification, neighbours: Sequence[Neighbour]) -> list[str]:
+    """What the model has to correct: another issue that was not shown, of the wrong kind, or without a reason."""
+    shown = {each.number: each for each in neighbours}
+    same, fixed = reply.duplicate_of, reply.already_fixed_by
+    if same and fixed:
+        return [
+            "both `duplicate_of` and `already_fixed_by` are given; give the one that says more, and 0 for the other"
+        ]
+    issues = {number for number, each in shown.items() if each.kind == "issue"}
+    done = {
+        number for number, each in shown.items() if each.state == "merged" or each.why_closed == "completed"
+    }
+    problems = []
+    for name, number, allowed in (("duplicate_of", same, issues), ("already_fixed_by", fixed, done)):
+        if number and number not in allowed:
+            listed = ", ".join(f"#{each}" for each in sorted(allowed)) or "none"
+            problems.append(
+                f"`{name}` is {number}, and {listed} of what was shown can be named there; else give 0"
+            )
+    if (same or fixed) and not reply.known_because.strip():
+        problems.append("`known_because` is empty; say why it is the same, or what has done it already")
+    return problems
+
+
+def _words(text: str) -> str:
+    return " ".join(_FENCE.sub(" ", text).split())
+
+
+def _shown(neighbour: Neighbour) -> Mapping[str, object]:
+    body = neighbour.body.strip()
+    cut = f"{body[:MAX_NEIGHBOUR_CHARS]} …" if len(body) > MAX_NEIGHBOUR_CHARS else body
+    why = f" as {neighbour.why_closed}" if neighbour.why_closed else ""
+    return {
+        "kind": neighbour.kind,
+        "number": neighbour.number,
+        "state": f"{neighbour.state}{why}",
+        "title": neighbour.title,
+        "body": cut,
+    }
+
+
+def done_elsewhere(reply: Classification, task: NodeTask) -> str | None:
+    """Why nothing is begun although the issue is clear: it is asked for, or done, elsewhere."""
+    number = reply.duplicate_of or reply.already_fixed_by
+    if not number:
+        return None
+    other = next(each for each in task.neighbours if each.number == number)
+    said = "asks for the same as" if reply.duplicate_of else "was done already by"
+    why = f", closed as {other.why_closed}" if other.why_closed else f", {other.state}"
+    return (
+        f"#{task.item.number} {said} #{number} ({other.kind}{why}): {reply.known_because.strip()}\n\n"
+        "Nothing was begun. If that is so, close this issue. If it asks for something else, say in its body what, and comment "
+        "`/cogworks retry`: then it is worked on, and other issues are not compared again."
+    )
 
 
 def reason_to_escalate(reply: Classification, item: WorkItem) -> str | None:

@@ -44,7 +44,16 @@ class Classification(Part):
     questions: tuple[str, ...] = ()
     """What the author must answer before anyone could start; empty when the issue can be worked on."""
     says_what_is_right: str = ""
-    """The sentence of the issue that says what is right, word for word; empty when the issue says only what is wrong."""
+    """What of the issue says what is right, word for word: one or two sentences, a block of code, or both with an empty line between
+    them; empty when the issue says only what is wrong."""
+    is_wrong_about: str = ""
+    """What the issue claims and the repository shows to be otherwise, with the place that shows it; empty when it claims nothing wrong."""
+    duplicate_of: int = Field(default=0, ge=0)
+    """Number of the other issue that asks for the very same; 0 when none of those shown does."""
+    already_fixed_by: int = Field(default=0, ge=0)
+    """Number of the merged pull request, or of the issue closed as completed, that has done what this one asks for; 0 when none has."""
+    known_because: str = ""
+    """Why it is the same, or done already, in one or two sentences; empty when both numbers are 0."""
 
 
 class AffectedModule(Part):

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from cogworks.codegen.governed import POLICY
 from cogworks.cycle.observations import Observation
+from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.wordings import EditedText
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.pipeline.visits import AskedChange
@@ -153,5 +154,7 @@ class NodeTask(Value):
     """Calls whose approval is too old to count: hash -> who gave it and why it does not count."""
     packs: FrozenPacks | None = None
     """What the run decided about context packs; None: nothing yet, or there are none."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """For Intake, when a run begins: other issues and merged pull requests that may say or do the same, the likest first."""
     experience: tuple[Observation, ...] | None = None
     """What earlier visits of such nodes came to; None where nobody asked to have it remembered."""

@@ -58,8 +58,8 @@ class Row:
 def target(kind: str, sub_items: int = 0) -> int:
     """The most GraphQL requests of a kind of step, beside its checkpoints."""
     single = {
-        # Two more than a model node: who set the trigger label, and what finished items came to.
-        "first step": 7,
+        # Three more than a model node: who set the trigger label, what finished items came to, and which other issues there are.
+        "first step": 8,
         "waiting, nothing to do": 1,
         "done, nothing to do": 1,
         "live lease of another runner": 1,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cogworks.forge.neighbours import Neighbour
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.intake import run
 from cogworks.nodes.replies import Classification, Scope
@@ -117,4 +118,157 @@ def test_words_that_are_not_in_the_issue_go_back() -> None:
     assert isinstance(run(task("intake"), world), Succeeded)
     assert (
         "`says_what_is_right` is 'add(2, 2) has to be 4.', which is not in the issue" in world.model.asked[1]
+    )
+
+
+CODED = ITEM.model_copy(
+    update={
+        "body": "Adding is wrong. What I want is\n\n```python\n>>> add(2, 2)\n4\n\n>>> add(0, 1)\n1\n```\n\nand for text an error. "
+        "It has to be a `TypeError`."
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        ">>> add(2, 2)\n4\n\n>>> add(0, 1)\n1",
+        "What I want is\n```\n>>> add(2, 2)\n4\n\n>>> add(0, 1)\n1\n```\nand for text an error.",
+        "What I want is\n\n>>> add(2, 2)\n4\n\nIt has to be a `TypeError`.",
+        "and for text an error. It has to be a `TypeError`.",
+    ],
+    ids=["a block of code", "a sentence that a block divides", "parts that stand apart", "two sentences"],
+)
+def test_code_and_several_sentences_may_say_what_is_right(quote: str) -> None:
+    world = ports(CLASSIFICATION.model_copy(update={"says_what_is_right": quote}))
+
+    assert isinstance(run(task("intake", item=CODED), world), Succeeded)
+    assert len(world.model.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("quote", "problem"),
+    [
+        (
+            "What I want is\n\nadd(3, 3) is 6",
+            "`says_what_is_right` is 'add(3, 3) is 6', which is not in the issue",
+        ),
+        (
+            "Adding is wrong.\n\n>>> add(0, 1)\n\n1\n\nIt has to be a `TypeError`.",
+            "`says_what_is_right` has 4 passages; 3 at most",
+        ),
+    ],
+    ids=["invented", "too many"],
+)
+def test_passages_that_are_not_in_the_issue_go_back(quote: str, problem: str) -> None:
+    world = ports(CLASSIFICATION.model_copy(update={"says_what_is_right": quote}), CLASSIFICATION)
+
+    assert isinstance(run(task("intake", item=CODED), world), Succeeded)
+    assert problem in world.model.asked[1]
+
+
+def test_what_an_issue_is_wrong_about_is_told_before_anything_else() -> None:
+    claim = "The issue says that `subtract` is documented; README.md does not name it."
+    world = ports(CLASSIFICATION.model_copy(update={"is_wrong_about": f"{claim}\n"}))
+
+    outcome = run(task("intake"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.caution == claim
+
+
+def other(number: int, **changes: object) -> Neighbour:
+    given = {
+        "title": f"add() gives 0 ({number})",
+        "body": "It should give 4.",
+        "kind": "issue",
+        "state": "open",
+    }
+    return Neighbour.model_validate({"number": number, **given, **changes})
+
+
+OTHERS = (
+    other(3),
+    other(4, state="closed", why_closed="completed"),
+    other(5, kind="pull request", state="merged", body="Adds at last. " * 200),
+    other(6, state="closed", why_closed="not planned"),
+)
+
+
+def test_other_issues_are_shown_as_data_and_only_where_there_are_any() -> None:
+    world, alone = ports(CLASSIFICATION), ports(CLASSIFICATION)
+
+    run(task("intake", neighbours=OTHERS), world)
+    run(task("intake"), alone)
+
+    [prompt] = world.model.asked
+    assert "### Issue #4 (closed as completed)" in prompt
+    assert "### Pull request #5 (merged)" in prompt
+    assert "title of #3" in prompt
+    assert prompt.count("Adds at last.") < 100
+    assert "Other issues" not in alone.model.asked[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            {"duplicate_of": 3},
+            "#7 asks for the same as #3 (issue, open): Both want a sum.",
+        ),
+        (
+            {"duplicate_of": 6},
+            "#7 asks for the same as #6 (issue, closed as not planned): Both want a sum.",
+        ),
+        (
+            {"already_fixed_by": 5},
+            "#7 was done already by #5 (pull request, merged): Both want a sum.",
+        ),
+        (
+            {"already_fixed_by": 4},
+            "#7 was done already by #4 (issue, closed as completed): Both want a sum.",
+        ),
+    ],
+    ids=["open issue", "issue that nobody wants", "merged pull request", "completed issue"],
+)
+def test_what_is_asked_for_or_done_elsewhere_waits_for_a_person(said: dict[str, int], told: str) -> None:
+    found = CLASSIFICATION.model_copy(update={**said, "known_because": "Both want a sum."})
+
+    outcome = run(task("intake", neighbours=OTHERS), ports(found))
+
+    assert isinstance(outcome, Failed)
+    assert (outcome.category, outcome.reason.splitlines()[0]) == ("escalated", told)
+    assert "comment `/cogworks retry`: then it is worked on" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"duplicate_of": 9}, "`duplicate_of` is 9, and #3, #4, #6 of what was shown can be named there"),
+        ({"duplicate_of": 5}, "`duplicate_of` is 5, and #3, #4, #6 of what was shown"),
+        ({"already_fixed_by": 3}, "`already_fixed_by` is 3, and #4, #5 of what was shown"),
+        ({"already_fixed_by": 6}, "`already_fixed_by` is 6, and #4, #5 of what was shown"),
+        ({"duplicate_of": 3, "already_fixed_by": 5}, "both `duplicate_of` and `already_fixed_by` are given"),
+        ({"duplicate_of": 3, "known_because": " "}, "`known_because` is empty"),
+    ],
+    ids=["not shown", "a pull request", "still open", "not planned", "both", "no reason"],
+)
+def test_another_issue_has_to_be_one_that_was_shown(said: dict[str, object], problem: str) -> None:
+    wrong = CLASSIFICATION.model_copy(update={"known_because": "Both want a sum.", **said})
+    world = ports(wrong, CLASSIFICATION)
+
+    outcome = run(task("intake", neighbours=OTHERS), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert problem in world.model.asked[1]
+
+
+def test_where_nothing_was_shown_nothing_can_be_named() -> None:
+    wrong = CLASSIFICATION.model_copy(update={"duplicate_of": 3, "known_because": "It says so."})
+    world = ports(wrong, CLASSIFICATION)
+
+    assert isinstance(run(task("intake"), world), Succeeded)
+    assert (
+        "`duplicate_of` is 3, and none of what was shown can be named there; else give 0"
+        in world.model.asked[1]
     )
