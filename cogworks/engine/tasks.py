@@ -122,6 +122,7 @@ def task_for(
             ordinal=move.ordinal,
         ),
         item=item,
+        kind=state.kind,
         inputs=inputs,
         dependency_outputs=dependencies,
         earlier=earlier,

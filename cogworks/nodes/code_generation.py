@@ -151,6 +151,11 @@ def _succeeded(
     # On rework the suite "before" holds our own earlier tests; to a reviewer they are new all the same.
     known = {case.id for case in before}
     added = sorted(test for test in passed if test not in known or file_of(test) in work.own)
+    fails_without = work.proof.having("fail_to_pass") if work.proof else ()
+    passed_before = {case.id for case in before if case.outcome == "passed"}
+    # They passed as they were, and as they are now they fail without the code.
+    changed = sorted(test for test in fails_without if test in passed_before)
+    brought = f"{len(added)} new{f', {len(changed)} changed' if changed else ''}"
     return Succeeded(
         output={
             "sub_item": work.item.key,
@@ -162,6 +167,7 @@ def _succeeded(
             "tests": {
                 "passed": len(passed),
                 "added": added,
+                "changed": changed,
                 "failed_before": sum(1 for case in before if case.outcome in ("failed", "error")),
             },
             "attempts": work.coder.requests,
@@ -171,7 +177,7 @@ def _succeeded(
             **gaps,
         },
         effects=(PushBranch(branch=task.branch, oid=kept.head),),
-        summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {max(1, work.coder.requests)}",
+        summary=f"{len(files)} files, {len(passed)} tests pass ({brought}), attempt {max(1, work.coder.requests)}",
         caution=caution(summarised(work.proof)) if work.proof else "",
     )
 

@@ -11,8 +11,10 @@ from cogworks.ledger.record import ledger_branch
 from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, pull_request
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.nodes.task import NodeTask
+from cogworks.nodes.templates import Part, filled
 from cogworks.packs.telling import for_people
-from cogworks.repair.proof import Summary, caution, markdown, promise
+from cogworks.repair.brief import in_brief
+from cogworks.repair.proof import Summary, caution, promise
 
 _DEPENDENCY = {"add": "comes to depend on", "remove": "no longer depends on"}
 _HOW_TO_ACCEPT = (
@@ -86,31 +88,54 @@ def sub_issue_body(task: NodeTask, item: PlannedItem) -> str:
     )
 
 
-def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], review: Mapping[str, Any]) -> str:
+def change_body(
+    task: NodeTask,
+    item: PlannedItem,
+    code: Mapping[str, Any],
+    review: Mapping[str, Any],
+    template: str = "",
+) -> str:
     """Body of a sub-work-item's pull request.
 
     Args:
         code: output of `code_generation`.
         review: output of `review`.
+        template: of the repository; what it asks for stands in its sections, the rest below them.
     """
-    files = [f"`{file['path']}` ({_PARTICIPLE[file['action']]})" for file in code["files"]]
     proof = Summary.model_validate(code["proof"]) if "proof" in code else None
     open_questions = caution(proof) if proof else ""
+    parts = _parts(task, item, code, proof)
+    form, placed = filled(template, parts)
+    first = next(part.text for part in parts if part.name == "summary")
+    left_out = list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))
     return _paragraphs(
         f"> {open_questions}" if open_questions else "",
         _opening(task, item),
-        f"{in_markdown(code['summary']).rstrip('.')}.",
+        "" if "summary" in placed else first,
         stacking(task),
-        _folded("What was asked for", in_markdown(item.description)),
-        f"### Changes\n\n{_bullets(files)}",
-        _section("Notes for the reviewer", in_markdown(code["notes"])),
-        f"### Tests\n\n{_test_figures(code, proof)}",
-        _proof(task, proof),
-        _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
+        form,
+        *(_section(part.title, part.text) for part in parts if part.title and part.name not in placed),
+        _left_out(left_out),
         f"### Review\n\n{_findings(review)}",
         packs_section(task),
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
         "never merged by the program that wrote it.",
+    )
+
+
+def _parts(
+    task: NodeTask, item: PlannedItem, code: Mapping[str, Any], proof: Summary | None
+) -> tuple[Part, ...]:
+    """What a section of a template may take, in the order in which it stands where there is no template."""
+    files = [f"`{file['path']}` ({_PARTICIPLE[file['action']]})" for file in code["files"]]
+    summary = f"{in_markdown(code['summary']).rstrip('.')}."
+    asked = _folded("What was asked for", in_markdown(item.description))
+    return (
+        Part("summary", "", f"{summary}\n\n{asked}".strip()),
+        Part("issue", "", f"#{task.item.number}"),
+        Part("changes", "Changes", _bullets(files)),
+        Part("notes", "Notes for the reviewer", in_markdown(code["notes"])),
+        Part("tests", "Tests", _tests(task, code, proof)),
     )
 
 
@@ -125,18 +150,18 @@ def packs_section(task: NodeTask) -> str:
 
 
 _DUNDER = re.compile(r"\b__\w+?__\b")
-MAX_PROOF_ROWS = 10
-"""Of a pull request's body, which people read; the rest is a line, and in the ledger."""
 _MAX_WARNING_CHARS = 300
 _PARTICIPLE = {"create": "new", "modify": "changed", "delete": "deleted"}
 
 
-def _proof(task: NodeTask, proof: Summary | None) -> str:
-    """Empty for code from before there were proofs."""
+def _tests(task: NodeTask, code: Mapping[str, Any], proof: Summary | None) -> str:
+    """Code from before there were proofs has figures alone."""
+    figures = _test_figures(code, proof)
     if proof is None:
-        return ""
-    whole = f"`{PROOF_FILE}` on branch `{ledger_branch(task.item.number)}`"
-    return markdown(proof, rows=MAX_PROOF_ROWS, whole=whole)
+        return figures
+    branch = ledger_branch(task.item.number)
+    whole = f"`{PROOF_FILE}` on branch [`{branch}`](/{task.item.repository}/tree/{branch}/visits)"
+    return in_brief(proof, figures, whole=whole)
 
 
 def _left_out(warnings: Sequence[str]) -> str:
@@ -177,13 +202,25 @@ def stacking(task: NodeTask) -> str:
 
 def _test_figures(code: Mapping[str, Any], proof: Summary | None) -> str:
     figures = code["tests"]
-    known = (
-        f" {figures['failed_before']} failed before this change as well." if figures["failed_before"] else ""
-    )
-    added = f"{len(figures['added'])} of them new" if figures["added"] else "none of them new"
     # A result from before there were proofs says nothing about what could not be run.
     promised = f" {promise(proof)}" if proof and promise(proof) else ""
-    return f"{figures['passed']} tests pass, {added}.{promised}{known}"
+    before = _counted(figures["failed_before"], "test")
+    known = f" {before} failed before this change as well." if figures["failed_before"] else ""
+    passed = figures["passed"]
+    return f"{_counted(passed, 'test')} {'passes' if passed == 1 else 'pass'}, {_new_and_changed(figures)}.{promised}{known}"
+
+
+def _new_and_changed(figures: Mapping[str, Any]) -> str:
+    """Of the tests that pass; what was added to tests that were there is as much of a test as a new one."""
+    new, changed = len(figures["added"]), len(figures.get("changed", ()))
+    if not changed:
+        return f"{new} of them new" if new else "none of them new"
+    tests = f"{_counted(changed, 'changed test')}, which failed before"
+    return f"{new} of them new; {tests}" if new else f"among them {tests}"
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _findings(review: Mapping[str, Any]) -> str:

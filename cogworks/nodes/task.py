@@ -117,6 +117,8 @@ class NodeTask(Value):
 
     visit: Visit
     item: WorkItem
+    kind: str = ""
+    """What Intake classified the item as, e.g. `bug_fix`; empty before that."""
     inputs: Mapping[str, Any]
     """Declared input slot -> output JSON of the latest visit that produced it (the same sub-item's first)."""
     dependency_outputs: Mapping[SubItemKey, Mapping[str, Any]]

@@ -263,26 +263,61 @@ def markdown(summary: Summary, *, rows: int = _SHOWN, whole: str = "") -> str:
         rows: of the table at most; what speaks against the change is never left out for what speaks for it.
         whole: where every test is told of, in words that end a sentence.
     """
+    first, (listed, shown) = caution(summary), table(summary, rows)
+    lines = [*([first, ""] if first else []), _sentence(summary), *(["", *listed] if listed else [])]
+    if more := unlisted(summary, shown):
+        lines += ["", f"Not listed: {more}.{f' All of them are in {whole}.' if whole else ''}", ""]
+    lines += objections(summary, rows)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join([*lines, "", _ground(summary)])) + "\n"
+
+
+def table(summary: Summary, rows: int) -> tuple[list[str], tuple[ProvenTest, ...]]:
+    """The lines of a table of the tests that changed, none where there are none, and which of them it shows."""
     shown = sorted(summary.tests, key=_importance)[:rows]
     shown.sort(key=lambda test: (_TOLD.index(test.verdict), test.id))
-    first = caution(summary)
-    lines = [*([first, ""] if first else []), _sentence(summary)]
-    if shown:
-        lines += ["", "| test | before | after | verdict |", "|---|---|---|---|"]
+    if not shown:
+        return [], ()
+    lines = ["| test | before | after | verdict |", "|---|---|---|---|"]
     lines += [
         f"| {_cell(test.id)} | {test.base} | {', '.join((test.head, *test.reruns))} | {_word(test.verdict)} |"
         for test in shown
     ]
+    return lines, tuple(shown)
+
+
+def unlisted(summary: Summary, shown: Sequence[ProvenTest]) -> str:
+    """How many tests of which verdict changed and are not among those shown; empty: all of them are."""
     left_out = Counter(summary.counts)
     left_out.subtract(test.verdict for test in shown)
-    if more := [f"{left_out[verdict]} {_word(verdict)}" for verdict in _TOLD if left_out[verdict] > 0]:
-        lines += ["", f"Not listed: {', '.join(more)}.{f' All of them are in {whole}.' if whole else ''}", ""]
-    lines += _restated(summary.restated, rows)
+    return ", ".join(f"{left_out[verdict]} {_word(verdict)}" for verdict in _TOLD if left_out[verdict] > 0)
+
+
+def objections(summary: Summary, rows: int) -> list[str]:
+    """What takes from the weight of the proof, a line each."""
+    lines = _restated(summary.restated, rows)
     lines += [f"- weakened in {_cell(each.path)}: {_cell(each.line[:120])}" for each in summary.weakened]
-    lines += [
+    return lines + [
         f"- could not be collected: {_cell(error.splitlines()[0][:200])}" for error in summary.uncollected
     ]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join([*lines, "", _ground(summary)])) + "\n"
+
+
+def verdict_word(summary: Summary) -> str:
+    """What the proof comes to, in a word or two."""
+    against = sum(summary.counts.get(verdict, 0) for verdict in AGAINST)
+    is_worse = against or summary.weakened or summary.uncollected
+    is_partial = summary.guard == "off" or summary.unloaded
+    nothing = "Nothing that was run is worse" if is_partial else "Nothing is worse"
+    proven = "Proven, with a warning" if summary.warnings else "Proven"
+    return proven if summary.is_proven else "Not proven" if is_worse else nothing
+
+
+def run_in_words(summary: Summary) -> str:
+    """How the tests were run and on what, as a sentence."""
+    tools, commands = _tools(summary), ", then ".join(_cell(command) for command in summary.commands)
+    return (
+        f"Run{f' with {commands}' if commands else ''}{f' ({tools})' if tools else ''} on the trees "
+        f"{summary.base.tree[:12]} and {summary.head.tree[:12]}."
+    )
 
 
 def _restated(tests: Sequence[str], rows: int) -> list[str]:
@@ -302,24 +337,22 @@ def _word(verdict: Verdict) -> str:
 def _sentence(summary: Summary) -> str:
     counts = summary.counts
     against = sum(counts.get(verdict, 0) for verdict in AGAINST)
-    is_worse = against or summary.weakened or summary.uncollected
-    is_partial = summary.guard == "off" or summary.unloaded
-    nothing = "Nothing that was run is worse" if is_partial else "Nothing is worse"
-    proven = "Proven, with a warning" if summary.warnings else "Proven"
-    said = proven if summary.is_proven else "Not proven" if is_worse else nothing
     old = counts.get("still_fails", 0)
     return (
-        f"**{said}**: {counts.get('fail_to_pass', 0)} test(s) failed before and pass now, "
+        f"**{verdict_word(summary)}**: {counts.get('fail_to_pass', 0)} test(s) failed before and pass now, "
         f"{counts.get('pass_to_pass', 0)} passed before and still do, {against} speak against the change."
         f"{f' {old} failed before and still do.' if old else ''}"
     )
 
 
 def _ground(summary: Summary) -> str:
-    tools = ", ".join(f"{tool} {version}" for tool, version in sorted(summary.versions.items()))
-    commands = "; ".join(_cell(command) for command in summary.commands)
+    tools, commands = _tools(summary), "; ".join(_cell(command) for command in summary.commands)
     ran = f"; {commands}" if commands else ""
     return f"Tree {summary.base.tree[:12]} → {summary.head.tree[:12]}{ran}{f' ({tools})' if tools else ''}."
+
+
+def _tools(summary: Summary) -> str:
+    return ", ".join(f"{tool} {version}" for tool, version in sorted(summary.versions.items()))
 
 
 def _outcomes(report: TestReport) -> dict[str, Outcome]:

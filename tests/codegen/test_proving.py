@@ -217,7 +217,9 @@ def test_the_pull_request_shows_the_proof() -> None:
 
     body = change_body(task("integration", sub_item="A"), planned(), code, REVIEW)
 
-    assert "**Proven**: 1 test(s) failed before and pass now, 1 passed before and still do" in body
+    assert "- **Proven**: `t.py::a` failed before this change and passes now." in body
     assert "| `t.py::a` | failed | passed | fail to pass |" in body
-    assert "Tree 111111111111 → 222222222222; `python -m pytest -q` (python 3.12.1)." in body
+    assert (
+        "- Run with `python -m pytest -q` (python 3.12.1) on the trees 111111111111 and 222222222222." in body
+    )
     assert "proof" not in change_body(task("integration", sub_item="A"), planned(), CODE, REVIEW).lower()

@@ -152,7 +152,12 @@ def test_tests_come_first_and_are_handed_over_with_the_path_their_writer_reporte
         "commit": f"{1:040x}",
     }
     assert outcome.output["test_files"] == [CUSTOM]
-    assert outcome.output["tests"] == {"passed": 2, "added": [f"{CUSTOM}::test_sum"], "failed_before": 0}
+    assert outcome.output["tests"] == {
+        "passed": 2,
+        "added": [f"{CUSTOM}::test_sum"],
+        "changed": [],
+        "failed_before": 0,
+    }
     assert outcome.output["files"] == [
         {"path": "src/adder/adding.py", "action": "modify"},
         {"path": CUSTOM, "action": "create"},
@@ -173,6 +178,25 @@ def test_a_test_is_added_to_a_file_that_is_there_by_an_edit() -> None:
     assert outcome.output["test_handoff"]["test_path"] == there
     (_, with_tests), _ = place.copy.commits
     assert with_tests[there] == f"{FILES[there]}\n\n{TEXT}"
+
+
+def test_an_assertion_that_is_added_to_a_test_makes_it_a_changed_one() -> None:
+    there = "tests/test_adding.py"
+    more = "def test_zero():\n    assert add(2, 2) == 4\n"
+
+    def by_its_text(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
+        is_fixed = "a + b" in (workspace.read(FIX.path) or "")
+        fails = "assert" in (workspace.read(there) or "") and not is_fixed
+        case = TestCase(id=f"{there}::test_zero", outcome="failed" if fails else "passed")
+        return TestReport(cases=(case,))
+
+    place = world(editing((there, FILES[there], more)), implemented())
+    place.service.simulate = by_its_text
+
+    outcome = played(place)
+
+    changed = [f"{there}::test_zero"]
+    assert outcome.output["tests"] == {"passed": 1, "added": [], "changed": changed, "failed_before": 0}
 
 
 def test_an_edit_that_stands_nowhere_goes_back_to_the_writer() -> None:

@@ -141,7 +141,7 @@ def test_nothing_but_the_handed_over_tests_is_run_where_no_baseline_is_wanted(tm
         assert pull["body"].startswith(
             '> Not proven against the tests that were there before: `[tests] baseline = "none"`'
         )
-        assert "1 tests pass, 1 of them new." in pull["body"]
+        assert "1 test passes, 1 of them new." in pull["body"]
         assert "No test that passed before" not in pull["body"]
 
 

@@ -69,7 +69,12 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
                 {"path": "tests/test_adding.py", "action": "modify"},
             ],
             "test_files": ["tests/test_adding.py"],
-            "tests": {"passed": 2, "added": ["tests/test_adding.py::test_sum"], "failed_before": 0},
+            "tests": {
+                "passed": 2,
+                "added": ["tests/test_adding.py::test_sum"],
+                "changed": [],
+                "failed_before": 0,
+            },
             "attempts": 1,
             "proof": {
                 "base": {"commit": f"{0:040x}", "tree": MemoryWorkspace(FILES).tree_name()},

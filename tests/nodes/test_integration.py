@@ -1,7 +1,10 @@
 """Integration: the pull request of a reviewed change, with everything a person needs to judge it."""
 
+from typing import Any
+
 import pytest
 
+from cogworks.codebase.treefacts import PastCommit
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.contract import Failed, Succeeded
@@ -12,7 +15,7 @@ from cogworks.packs.declared import Trigger
 from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown
 from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
-from tests.nodes.examples import CODE, KEY, REVIEW, finding, output, planned, ports, pull, task
+from tests.nodes.examples import CODE, FILES, KEY, REVIEW, finding, output, planned, ports, pull, task
 from tests.packs.declared import COMMIT, PYTHON, pack
 
 INPUTS = {"code": CODE, "review": REVIEW}
@@ -56,7 +59,7 @@ def test_the_body_refers_to_no_document_that_nobody_put_to_people() -> None:
     assert body.startswith("Closes #21. Part of #7.\n\n")
 
 
-def test_the_body_shows_ten_tests_of_a_proof_and_says_where_the_others_are() -> None:
+def test_the_body_folds_a_table_of_twelve_tests_and_links_the_others() -> None:
     tree = Tree(commit=CommitOid("a" * 40), tree="b" * 40)
     tests = tuple(
         ProvenTest(id=f"t::{number:02}", base="failed", head="passed", verdict="fail_to_pass")
@@ -69,10 +72,61 @@ def test_the_body_shows_ten_tests_of_a_proof_and_says_where_the_others_are() -> 
 
     assert isinstance(outcome, Succeeded)
     (body,) = (effect.body for effect in outcome.effects if isinstance(effect, OpenPullRequest))
-    assert body.count("| fail to pass |") == 10
+    assert body.count("| fail to pass |") == 12
+    assert "**Proven**: `t::00`, `t::01`, `t::02` and 47 more failed before this change and pass now." in body
     assert (
-        "Not listed: 40 fail to pass. All of them are in `proof.json` on branch `cogworks/ledger/7`." in body
+        "Every test is in `proof.json` on branch [`cogworks/ledger/7`](/octo-org/adder/tree/cogworks/ledger/7/visits)."
+        in body
     )
+    assert "<details><summary>Tests that changed: 12 of 50</summary>" in body
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ({"passed": 1, "added": ["t::a"]}, "1 test passes, 1 of them new."),
+        ({"passed": 9, "added": []}, "9 tests pass, none of them new."),
+        (
+            {"passed": 9, "added": [], "changed": ["t::a", "t::b"]},
+            "9 tests pass, among them 2 changed tests, which failed before.",
+        ),
+        (
+            {"passed": 9, "added": ["t::c"], "changed": ["t::a"], "failed_before": 1},
+            "9 tests pass, 1 of them new; 1 changed test, which failed before. 1 test failed before this change as well.",
+        ),
+    ],
+    ids=["new", "none", "changed", "both"],
+)
+def test_assertions_that_were_added_to_tests_count_as_much_as_new_tests(
+    figures: dict[str, Any], said: str
+) -> None:
+    code = {**CODE, "tests": {"failed_before": 0, **figures}}
+
+    assert (
+        said in opened(run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), ports())).body
+    )
+
+
+def test_title_and_body_follow_what_the_repository_does() -> None:
+    shell = ports(
+        files={
+            **FILES,
+            ".github/PULL_REQUEST_TEMPLATE.md": "## Why\n<!-- say it -->\n\n## Checklist\n- [ ] Docs\n",
+        }
+    )
+    shell.copy.history = [PastCommit(f"fix: mend {number}\n", ()) for number in range(6)]
+
+    effect = opened(run(task("integration", sub_item="A", inputs=INPUTS, kind="new_feature"), shell))
+
+    assert effect.title == "feat: item A"
+    first, _, rest = effect.body.partition("\n\n")
+    assert first.startswith("Closes #21. Part of #7.")
+    assert rest.startswith("## Why\n\nLet add() add.\n\n<details><summary>What was asked for</summary>")
+    assert (
+        "## Checklist\n\n- [ ] Docs\n\nBoxes of the template are left for a person to tick.\n\n### Changes"
+        in rest
+    )
+    assert "say it" not in effect.body
 
 
 def test_checks_that_were_left_out_are_listed_in_words_that_address_nobody() -> None:

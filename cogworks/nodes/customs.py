@@ -1,0 +1,89 @@
+"""How a repository titles its changes, learnt from its newest commits: the same commits and the same words give the same title."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from cogworks.vocabulary import VISIT_TRAILER
+
+LOOKED_AT = 30
+"""The newest commits of people; those of cogworks itself say nothing about what people do."""
+_ENOUGH = 5
+"""Fewer commits show no custom."""
+_SHARE = 0.6
+"""Of the commits that follow a custom, before it counts as one."""
+_KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "bug_fix": ("fix", ("BUG", "FIX", "BUGFIX")),
+    "new_feature": ("feat", ("ENH", "FEAT", "FEATURE", "NEW", "ADD")),
+    "refactor": ("refactor", ("REF", "CLN", "MAINT", "MNT", "REFACTOR")),
+    "documentation": ("docs", ("DOC", "DOCS")),
+    "configuration_change": ("chore", ("MAINT", "MNT", "CI", "BLD", "CHORE")),
+    "dependency_update": ("chore", ("DEP", "DEPS", "MAINT", "MNT", "BLD", "CHORE")),
+}
+"""What an item is classified as -> the type of a Conventional Commit, and tags in capitals that mean the same."""
+_TYPES = "build|chore|ci|deps|docs|feat|fix|perf|refactor|release|revert|style|test|tests"
+_CONVENTIONAL = re.compile(
+    rf"(?P<type>{_TYPES})(?:\((?P<scope>[^()\s]{{1,40}})\))?!?: (?P<rest>\S.*)", re.IGNORECASE
+)
+_TAGGED = re.compile(r"(?P<open>\[?)(?P<tag>[A-Z]{2,8})(?P<close>\]|:|\]:) (?P<rest>\S.*)")
+
+
+def titled(words: str, kind: str, subjects: Sequence[str], paths: Sequence[str]) -> str:
+    """A title as the repository's own commits have theirs; the words alone where they show no custom.
+
+    Args:
+        kind: what the item is classified as; a custom that has no word for it, or an unknown kind, changes nothing.
+        subjects: of the newest commits of people.
+        paths: that the change touches, for a scope that the repository uses.
+    """
+    if kind not in _KINDS or len(subjects) < _ENOUGH or _CONVENTIONAL.fullmatch(words):
+        return words
+    conventional = [found for each in subjects if (found := _CONVENTIONAL.fullmatch(each))]
+    if len(conventional) >= _SHARE * len(subjects):
+        return _conventional(words, kind, conventional, paths)
+    tagged = [found for each in subjects if (found := _TAGGED.fullmatch(each))]
+    if len(tagged) >= _SHARE * len(subjects):
+        return _tagged(words, kind, tagged)
+    return words
+
+
+def subjects_of(messages: Sequence[str]) -> tuple[str, ...]:
+    """The first lines of the newest messages that people wrote."""
+    own = (text for text in messages if VISIT_TRAILER not in text and not text.startswith("cogworks: "))
+    lines = (text.strip().partition("\n")[0].strip() for text in own)
+    return tuple(line for line in lines if line)[:LOOKED_AT]
+
+
+def _conventional(words: str, kind: str, known: Sequence[re.Match[str]], paths: Sequence[str]) -> str:
+    scope = _scope(known, paths)
+    small = sum(found["rest"][:1].islower() for found in known)
+    rest = _uncapitalised(words) if small >= _SHARE * len(known) else words
+    return f"{_KINDS[kind][0]}{f'({scope})' if scope else ''}: {rest}"
+
+
+def _scope(known: Sequence[re.Match[str]], paths: Sequence[str]) -> str:
+    """A scope that commits have and the change touches, where most commits have one; the most used of several."""
+    used = Counter(found["scope"] for found in known if found["scope"])
+    if used.total() < _SHARE * len(known):
+        return ""
+    touched = {part for path in paths for part in (*PurePosixPath(path).parts[:-1], PurePosixPath(path).stem)}
+    fitting = [(-count, scope) for scope, count in used.items() if scope in touched]
+    return min(fitting)[1] if fitting else ""
+
+
+def _tagged(words: str, kind: str, known: Sequence[re.Match[str]]) -> str:
+    used = Counter(found["tag"] for found in known)
+    tag = next((tag for tag, _ in used.most_common() if tag in _KINDS[kind][1]), "")
+    if not tag:
+        return words
+    form = Counter((found["open"], found["close"]) for found in known if found["tag"] == tag)
+    (before, after), _ = form.most_common(1)[0]
+    return f"{before}{tag}{after} {words}"
+
+
+def _uncapitalised(words: str) -> str:
+    """With a small letter at the front, unless the first word is a name: `HTTP`, `RunState`, `it's`, `add()`."""
+    first = words.split(maxsplit=1)[0] if words.split() else ""
+    is_plain = first[:1].isupper() and first[1:].islower() and first.isalpha()
+    return words[:1].lower() + words[1:] if is_plain else words
