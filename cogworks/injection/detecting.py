@@ -1,0 +1,342 @@
+"""Is a text of others an order to the model? The same text gives the same answer, in time proportional to its length."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from cogworks.injection.decoding import decoded_parts, rewritten
+from cogworks.injection.folding import folded, is_obscured, lines_alike, skeleton
+from cogworks.injection.reading import Reading
+from cogworks.injection.respelling import spellings
+from cogworks.injection.signatures import Signature, SignatureFile, bundled
+
+MAX_CHARS = 400_000
+"""What is beyond is not read, and `Scan.is_whole` says so; an issue of GitHub has 65,536 at most."""
+MAX_DEPTH = 3
+"""How often an encoding is taken off another one."""
+_MAX_FOUND = 12
+"""Places of one signature in one reading of a text."""
+_NEAR_LINES = 8
+"""Signatures that stand so close belong to one attempt."""
+_HIDDEN, _ENCODED, _OBSCURED = 1.5, 1.5, 1.4
+_MENTIONED, _REPORTED, _TOLD = 0.12, 0.3, 0.3
+_SUBJECTS = frozenset(
+    [
+        "should",
+        "must",
+        "shall",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "might",
+        "cannot",
+        "to",
+        "that",
+        "which",
+        "who",
+        "they",
+        "he",
+        "she",
+        "we",
+        "i",
+        "it",
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "was",
+        "does",
+        "not",
+        "never",
+        "der",
+        "die",
+        "das",
+        "ein",
+        "eine",
+        "soll",
+        "sollen",
+        "muss",
+        "wird",
+        "kann",
+        "le",
+        "la",
+        "les",
+        "un",
+        "une",
+        "doit",
+        "il",
+        "elle",
+        "qui",
+        "que",
+        "el",
+        "los",
+        "las",
+        "una",
+        "debe",
+        "puede",
+        "se",
+        "lo",
+        "должен",
+        "должна",
+        "должны",
+        "система",
+        "не",
+        "users",
+        "user",
+    ]
+)
+_SPOKEN_TO = frozenset(
+    [
+        "you",
+        "your",
+        "you're",
+        "please",
+        "ai",
+        "assistant",
+        "model",
+        "llm",
+        "claude",
+        "copilot",
+        "sure",
+        "now",
+        "task",
+        "instructions",
+        "du",
+        "dein",
+        "deine",
+        "ki",
+        "bitte",
+        "tu",
+        "ton",
+        "ta",
+        "tes",
+        "vous",
+        "votre",
+        "ia",
+        "usted",
+        "tus",
+        "ты",
+        "твой",
+        "вы",
+        "ии",
+        "kindly",
+        "order",
+        "message",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One signature at one place of a text."""
+
+    signature: str
+    kind: str
+    version: str
+    """Of the signatures."""
+    why: str
+    line: int
+    """From 1."""
+    weight: float
+    """After what is known of the place."""
+    how: str = ""
+    """How it was hidden: an encoding, `hidden from readers`, `unseen characters`, `other letters`; empty: not at all."""
+    said: str = ""
+    """The words that were found, as they read without any disguise."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What was found in a text, in the order of its lines."""
+
+    findings: tuple[Finding, ...] = ()
+    score: float = 0.0
+    """The greatest sum of weights of signatures that stand close together."""
+    is_whole: bool = True
+    """All of the text was read."""
+    is_injection: bool = False
+    """The score reaches the threshold: somebody gives orders to the model."""
+    is_suspect: bool = False
+    """It does, or comes close: whoever reads the text is told."""
+
+
+class _Found(NamedTuple):
+    signature: Signature
+    line: int
+    weight: float
+    how: str
+    said: str
+
+
+def scan(text: str) -> Scan:
+    """What a text orders a model to do. Never raises."""
+    return _scanned(text[:MAX_CHARS], len(text) <= MAX_CHARS)
+
+
+@lru_cache(maxsize=256)
+def _scanned(text: str, is_whole: bool) -> Scan:
+    file = bundled()
+    plain = lines_alike(text.encode("utf-8", "replace").decode())
+    found = list(_all_found(plain, file))
+    best = _best(found)
+    score = max((_sum_near(each, best) for each in best), default=0.0)
+    is_suspect = score >= file.mark_at
+    return Scan(
+        findings=tuple(_finding(each, file) for each in best) if is_suspect else (),
+        score=round(score, 3),
+        is_whole=is_whole,
+        is_injection=score >= file.hold_at,
+        is_suspect=is_suspect,
+    )
+
+
+def _finding(each: _Found, file: SignatureFile) -> Finding:
+    return Finding(
+        signature=each.signature.id, kind=each.signature.kind, version=file.version, why=each.signature.why, line=each.line + 1,
+        weight=round(each.weight, 3), how=each.how, said=each.said,
+    )  # fmt: skip
+
+
+def _all_found(text: str, file: SignatureFile) -> Iterator[_Found]:
+    plain = Reading(folded(text))
+    lines = text.split("\n")
+    seen: set[str] = set()
+    for each in _found(plain, file, talk=_talk(plain, file)):
+        seen.add(each.signature.id)
+        is_odd = each.line < len(lines) and is_obscured(lines[each.line])
+        factor = _OBSCURED if is_odd and not each.how else 1.0
+        yield each._replace(
+            weight=each.weight * factor, how=each.how or ("unseen characters" if is_odd else "")
+        )
+    yield from _disguised(text, plain, file, seen, depth=0)
+
+
+def _disguised(
+    text: str, plain: Reading, file: SignatureFile, seen: set[str], depth: int
+) -> Iterator[_Found]:
+    """What shows only once a disguise is off; what the text says openly is not told twice."""
+    talk = _talk(plain, file)
+    if (latinised := skeleton(plain.text)) != plain.text:
+        latin = Reading(latinised)
+        is_meant = talk | _talk(latin, file)
+        yield from _again(_found(latin, file, talk=is_meant), seen, "other letters", _OBSCURED)
+    for name, spelt in spellings(plain.text):
+        yield from _again(_found(Reading(spelt), file, talk=talk), seen, name, _OBSCURED)
+    for whole in rewritten(text):
+        reading = Reading(folded(whole.text))
+        is_meant = talk | _talk(reading, file)
+        yield from _again(_found(reading, file, talk=is_meant), seen, whole.encoding, _ENCODED)
+    if depth >= MAX_DEPTH:
+        return
+    around = Reading(text)
+    for part in decoded_parts(text):
+        inner = Reading(folded(part.text))
+        is_meant = talk | _talk(inner, file)
+        within = [*_found(inner, file, talk=is_meant), *_disguised(part.text, inner, file, set(), depth + 1)]
+        factor = _MENTIONED if _is_mention(around, (part.start, part.start), talk) else _ENCODED
+        line = around.line_of(part.start)
+        yield from _again((each._replace(line=line) for each in within), seen, part.encoding, factor)
+
+
+def _again(found: Iterable[_Found], seen: set[str], how: str, factor: float) -> Iterator[_Found]:
+    for each in found:
+        if each.signature.id not in seen:
+            yield each._replace(weight=each.weight * factor, how=how)
+
+
+class _Talk(NamedTuple):
+    """Whether people talk about injections here, in words of their own."""
+
+    around_words: bool
+    """Outside of quotation marks, code included."""
+    around_code: bool
+    """Outside of code and citations as well."""
+
+    def __or__(self, other: object) -> "_Talk":
+        return (
+            _Talk(*(a or b for a, b in zip(self, other, strict=True))) if isinstance(other, _Talk) else self
+        )
+
+
+def _talk(reading: Reading, file: SignatureFile) -> _Talk:
+    words = reading.said.without(reading.text)
+    is_around_words = _has_topic(words, file)
+    code = Reading(words).shown.without(words) if is_around_words else ""
+    return _Talk(is_around_words, is_around_words and _has_topic(code, file))
+
+
+def _has_topic(text: str, file: SignatureFile) -> bool:
+    return file.topics.search(text.encode("utf-8", "replace")) is not None
+
+
+def _found(reading: Reading, file: SignatureFile, *, talk: _Talk) -> Iterator[_Found]:
+    raw = reading.text.encode("utf-8", "replace")
+    is_ascii = len(raw) == len(reading.text)
+    for signature in file.signatures:
+        searched = raw if signature.is_of_lines else reading.words
+        for count, match in enumerate(signature.pattern.finditer(searched)):
+            if count == _MAX_FOUND:
+                break
+            start = match.start()
+            if signature.is_of_lines:
+                place = start if is_ascii else len(raw[:start].decode("utf-8", "ignore"))
+                near: tuple[str, ...] = ()
+            else:
+                # The blank before the first word belongs to the match.
+                start += reading.words[start : start + 1] == b" "
+                place = reading.place_of(start)
+                near = reading.before(start, 8)
+            end = place + len(match.group(0).decode("utf-8", "ignore").strip()) - 1
+            weight, how = _weighed(signature, reading, (place, end), near, talk=talk, file=file)
+            said = match.group(0).decode("utf-8", "replace").strip()
+            yield _Found(signature, reading.line_of(place), weight, how, said[:300])
+
+
+def _weighed(
+    signature: Signature, reading: Reading, span: tuple[int, int], near: Sequence[str], *, talk: _Talk, file: SignatureFile
+) -> tuple[float, str]:  # fmt: skip
+    if _is_mention(reading, span, talk):
+        return signature.weight * _MENTIONED, ""
+    is_hidden = reading.hidden.holds(span[0])
+    factor = _HIDDEN if is_hidden else 1.0
+    if talk.around_words and any(word in file.reports for word in near):
+        factor *= _REPORTED
+    elif signature.is_order and _is_told(near[-6:]):
+        factor *= _TOLD
+    return signature.weight * factor, "hidden from readers" if is_hidden else ""
+
+
+def _is_mention(reading: Reading, span: tuple[int, int], talk: _Talk) -> bool:
+    """Whether somebody who talks about injections quotes one."""
+    if talk.around_words and any(reading.said.holds(place) for place in span):
+        return True
+    return talk.around_code and any(reading.shown.holds(place) for place in span)
+
+
+def _is_told(near: Sequence[str]) -> bool:
+    """Whether the words before an order make it a tale of somebody else."""
+    return any(word in _SUBJECTS for word in near) and not any(word in _SPOKEN_TO for word in near)
+
+
+def _best(found: Sequence[_Found]) -> list[_Found]:
+    """One finding for each signature and line, the heaviest."""
+    kept: dict[tuple[str, int], _Found] = {}
+    for each in found:
+        key = (each.signature.id, each.line)
+        if key not in kept or kept[key].weight < each.weight:
+            kept[key] = each
+    return sorted(kept.values(), key=lambda each: (each.line, -each.weight, each.signature.id))
+
+
+def _sum_near(middle: _Found, found: Sequence[_Found]) -> float:
+    """The weights of the different signatures around one place."""
+    heaviest: dict[str, float] = {}
+    for each in found:
+        if abs(each.line - middle.line) <= _NEAR_LINES:
+            name = each.signature.id
+            heaviest[name] = max(heaviest.get(name, 0.0), each.weight)
+    return sum(heaviest.values())

@@ -1,0 +1,162 @@
+"""A folded text as words one blank apart, and what is known of each place of it: its line, whether it is quoted or hidden."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+_SPLIT = re.compile(r"[^\s、。，！？「」『』【】《》〈〉；：“”„«»‹›<>\"`]+|[、。，！？；：]")
+_LEADING = re.compile(r"^[^\w/.~$@]+")
+_TRAILING = re.compile(r"[^\w/]+$")
+_EMPHASIS = re.compile(r"\*+|~~|(?<![a-z0-9])_+|_+(?![a-z0-9])")
+_SAID = re.compile(
+    r"\"[^\"\n]{1,600}(?:\n[^\"\n]{1,200})?\"|“[^”]{1,600}”|„[^“”]{1,600}[“”]|«[^»]{1,600}»|‹[^›]{1,600}›|「[^」]{1,600}」|『[^』]{1,600}』|"
+    r"(?:^|(?<=[\s(\[:,]))'[^'\n]{3,600}'(?![a-z0-9])",
+    re.MULTILINE,
+)
+_CODE = re.compile(r"`[^`\n]{1,600}`")
+_FENCED = re.compile(r"^ {0,3}(```|~~~)[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_CITED = re.compile(r"^ {0,3}>.*$", re.MULTILINE)
+_NEW_ITEM = re.compile(r"\n[ \t]*[\[\-*#>|+<{0-9=]")
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|^ {0,3}\[[^\]\n]{1,60}\]: *(?:<[^>\n]*>|\S*) *[\"'(].*$|\]\([^)\s]{0,300} +[\"'][^\n]{0,900}?[\"']\)|!\[[^\]]{12,600}\]|"
+    r"\b(?:alt|title|aria-label|content|data-[a-z]+) ?= ?(?:\"[^\"]{12,600}\"|'[^']{12,600}')|"
+    r"<[a-z]+ [^>\n]{0,200}(?:display: ?none|visibility: ?hidden|font-size: ?[01](?:px|pt)?\b|color: ?(?:white|#fff|transparent)|opacity: ?0|hidden)"
+    r"[^>]{0,200}>[^<]{0,2000}",
+    re.MULTILINE | re.DOTALL,
+)
+_STOPS = frozenset(".!?;。！？；:：")
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Stretches of a text, in their order, none within another."""
+
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, found: Iterable[tuple[int, int]]) -> "Spans":
+        joined: list[tuple[int, int]] = []
+        for start, end in sorted(found):
+            if joined and start < joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+            else:
+                joined.append((start, end))
+        return cls(tuple(start for start, _ in joined), tuple(end for _, end in joined))
+
+    def holds(self, place: int) -> bool:
+        return self.around(place) is not None
+
+    def around(self, place: int) -> int | None:
+        """Where the stretch begins that holds a place."""
+        at = bisect_right(self.starts, place) - 1
+        return self.starts[at] if at >= 0 and place < self.ends[at] else None
+
+    def without(self, text: str) -> str:
+        """The text but for the stretches."""
+        pieces, place = [], 0
+        for start, end in zip(self.starts, self.ends, strict=True):
+            pieces.append(text[place:start])
+            place = end
+        return " ".join([*pieces, text[place:]])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A folded text, ready to be searched."""
+
+    text: str
+    words: bytes = field(init=False)
+    """Every word followed by one blank, and one before the first; a stop of a sentence is a word."""
+    _begins: tuple[int, ...] = field(init=False)
+    _places: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        begins, places, pieces, at = [], [], [b" "], 1
+        # Emphasis goes, its place stays: what is around a word must not change where it stands.
+        calm = _EMPHASIS.sub(lambda found: "\x00" * len(found[0]), self.text)
+        last = 0
+        for match in _SPLIT.finditer(calm):
+            words = _parts(match[0].replace("\x00", ""))
+            if words and _NEW_ITEM.search(calm, last, match.start() + 1):
+                words = [";", *words]
+            last = match.end()
+            for word in words:
+                said = f"{word} ".encode("utf-8", "replace")
+                begins.append(at)
+                places.append(match.start())
+                pieces.append(said)
+                at += len(said)
+        object.__setattr__(self, "words", b"".join(pieces))
+        object.__setattr__(self, "_begins", tuple(begins))
+        object.__setattr__(self, "_places", tuple(places))
+
+    def place_of(self, found: int) -> int:
+        """Where in the text the word begins that holds a place of `words`."""
+        at = bisect_right(self._begins, found) - 1
+        if at < 0:
+            return 0
+        return self._places[at] + len(self.words[self._begins[at] : found].decode("utf-8", "ignore"))
+
+    def before(self, found: int, count: int) -> tuple[str, ...]:
+        """The words of the same line, clause and title before a place of `words`, the nearest last."""
+        first = self.hidden.around(self.place_of(found)) or 0
+        at = bisect_right(self._begins, found) - 1
+        near: list[str] = []
+        while at > 0 and len(near) < count:
+            is_broken = "\n" in self.text[self._places[at - 1] : self._places[at]]
+            word = self.words[self._begins[at - 1] : self._begins[at] - 1].decode("utf-8", "replace")
+            if is_broken or word in _STOPS or self._places[at - 1] < first:
+                break
+            near.append(word)
+            at -= 1
+        return tuple(reversed(near))
+
+    @cached_property
+    def _line_ends(self) -> tuple[int, ...]:
+        return tuple(match.start() for match in re.finditer("\n", self.text))
+
+    def line_of(self, place: int) -> int:
+        """From 0."""
+        return bisect_right(self._line_ends, place - 1) if place else 0
+
+    @cached_property
+    def hidden(self) -> Spans:
+        """What a reader of the rendered text does not see."""
+        return Spans.of(match.span() for match in _HIDDEN.finditer(self.text))
+
+    @cached_property
+    def said(self) -> Spans:
+        """What the text shows as words of others, in quotation marks."""
+        return self._shown(_SAID)
+
+    @cached_property
+    def shown(self) -> Spans:
+        """What the text shows as code, as a block of its own, or as a citation."""
+        return self._shown(_CODE, _FENCED, _CITED)
+
+    def _shown(self, *patterns: re.Pattern[str]) -> Spans:
+        found = (match.span() for pattern in patterns for match in pattern.finditer(self.text))
+        return Spans.of(span for span in found if not self.is_title(span[0]))
+
+    def is_title(self, place: int) -> bool:
+        """Whether a place lies in a title, an alt text or an attribute."""
+        # The marks around a title or an alt text quote nobody; in a comment they do.
+        within = self.hidden.around(place)
+        return within is not None and not self.text.startswith("<!--", within)
+
+
+def _parts(word: str) -> list[str]:
+    """A word without the punctuation around it; what ends a sentence or a clause stays as a word of its own."""
+    if not word:
+        return []
+    if len(word) == 1 and word in "、，。！？；：":
+        return [word]
+    rest = _LEADING.sub("", word)
+    ending = _TRAILING.search(rest)
+    bare = rest[: ending.start()] if ending else rest
+    closing = [char for char in (ending[0] if ending else "") if char in ".!?;:,"][:1]
+    opening = [char for char in word[: len(word) - len(rest)] if char in ":;"][:1]
+    return [*opening, *([bare] if bare else []), *closing]

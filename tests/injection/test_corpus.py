@@ -1,0 +1,63 @@
+"""How many attacks of the corpus are held, and how many harmless texts; `scripts/bench injection` prints the table."""
+
+from collections import Counter
+
+import pytest
+
+from cogworks.injection.detecting import scan
+from cogworks.injection.signatures import KINDS, bundled
+from tests.injection.corpus import Part, samples
+
+SAMPLES = samples()
+HELD = {each.text: scan(each.text).is_injection for each in SAMPLES}
+
+
+def share(part: Part, *, is_attack: bool, kind: str = "") -> float:
+    """How many of those texts are held."""
+    mine = [
+        each
+        for each in SAMPLES
+        if (each.part, each.is_attack) == (part, is_attack) and kind in ("", each.kind)
+    ]
+    return sum(HELD[each.text] for each in mine) / len(mine)
+
+
+def test_the_corpus_is_large_enough_and_repeats_nothing() -> None:
+    counts = Counter((each.part, each.is_attack) for each in SAMPLES)
+
+    assert len({each.text for each in SAMPLES}) == len(SAMPLES)
+    for is_attack in (True, False):
+        total = counts["tuned", is_attack] + counts["held out", is_attack]
+        assert total >= 300
+        assert counts["held out", is_attack] >= total / 4
+
+
+def test_every_kind_of_attack_has_texts_in_both_parts() -> None:
+    for part in ("tuned", "held out"):
+        assert {each.kind for each in SAMPLES if each.part == part and each.is_attack} == {*KINDS}
+
+
+@pytest.mark.parametrize("part", ["tuned", "held out"])
+def test_attacks_are_held(part: Part) -> None:
+    assert share(part, is_attack=True) >= 0.95
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", ["tuned", "held out"])
+def test_attacks_of_every_kind_are_held(part: Part, kind: str) -> None:
+    assert share(part, is_attack=True, kind=kind) >= 0.85
+
+
+@pytest.mark.parametrize(("part", "at_most"), [("tuned", 0.02), ("held out", 0.025)])
+def test_harmless_texts_go_through(part: Part, at_most: float) -> None:
+    assert share(part, is_attack=False) <= at_most
+
+
+def test_every_finding_tells_what_it_is_and_where() -> None:
+    for each in SAMPLES:
+        for finding in scan(each.text).findings:
+            assert finding.version == bundled().version
+            assert finding.kind in KINDS
+            assert finding.why
+            assert 1 <= finding.line <= each.text.count("\n") + 1
+            assert finding.said
