@@ -45,6 +45,13 @@ class Person:
         told = sample_issue(name)
         return self.repository.create_issue(title=told.title, body=told.body).html_url
 
+    def write_beside(self, name: str) -> str | None:
+        """Open another issue, in that file of the sample, unless it is there; its URL, None where it was."""
+        told = sample_issue(name)
+        if any(issue.title == told.title for issue in self.repository.get_issues(state="all")):
+            return None
+        return self.repository.create_issue(title=told.title, body=told.body).html_url
+
     def set_trigger(self, *further: str) -> bool:
         """Set the trigger label, after the further ones; False when it is there already."""
         issue = self.repository.get_issue(ISSUE_NUMBER)

@@ -22,6 +22,7 @@ class PersonOnStage(Protocol):
     """The person of the demonstration."""
 
     def write_issue(self, name: str) -> str: ...
+    def write_beside(self, name: str) -> str | None: ...
     def set_trigger(self, *further: str) -> bool: ...
     def merge(self, number: int) -> str: ...
     def say(self, text: str) -> None: ...
@@ -71,10 +72,7 @@ def play(
     Raises:
         CogworksError: a step failed that should not, or waits for something that this person does not do.
     """
-    issue_url = person.write_issue(scenario.issue)
-    audience.person(f"the issue is {issue_url}")
-    if person.set_trigger(*scenario.labels):
-        audience.person(f"sets the label {' and '.join([*scenario.labels, TRIGGER])}")
+    issue_url = _begin(person, audience, scenario)
     ahead = _not_done(scenario.acts, person)
     options = ["--take-over"]
     for _ in range(MAX_STEPS):
@@ -104,6 +102,17 @@ def play(
             case outcome:
                 raise CogworksError(f"the step ended with {outcome!r}: {report['message']}")
     raise CogworksError(f"the issue did not end after {MAX_STEPS} steps.")
+
+
+def _begin(person: PersonOnStage, audience: Audience, scenario: Scenario) -> str:
+    """What the person does before the first step; the URL of the issue."""
+    issue_url = person.write_issue(scenario.issue)
+    audience.person(f"the issue is {issue_url}")
+    if scenario.beside and (other := person.write_beside(scenario.beside)):
+        audience.person(f"another issue is {other}")
+    if person.set_trigger(*scenario.labels):
+        audience.person(f"sets the label {' and '.join([*scenario.labels, TRIGGER])}")
+    return issue_url
 
 
 def process(arguments: Sequence[str], cue: Cue, on_line: Callable[[str], None]) -> dict[str, Any]:

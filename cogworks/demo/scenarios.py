@@ -31,6 +31,8 @@ class Scenario(Value):
     """What there is to see, in one line for people."""
     issue: str
     """The file of the sample with title and body."""
+    beside: str = ""
+    """The file of the sample with another issue, which is there when the work begins; empty: there is none."""
     acceptance: str = ""
     """The file of the sample with the test that fails before the work and passes after it; empty: nothing is changed."""
     labels: tuple[str, ...] = ()
@@ -68,6 +70,22 @@ _SCENARIOS = (
         issue="thin.md",
         replies=("thin-issue",),
         ends="failed",
+    ),
+    Scenario(
+        name="duplicate",
+        shows="an issue that says again what another one says: it is told which, once, and nothing is begun",
+        issue="bug.md",
+        beside="known.md",
+        replies=("duplicate",),
+        ends="failed",
+    ),
+    Scenario(
+        name="escalation",
+        shows="a small bug whose fix alters a public function: it moves up to `default`, with what was learnt",
+        labels=("cogworks:lane:small",),
+        replies=("escalation",),
+        issue="bug.md",
+        acceptance=_BUG_TEST,
     ),
     Scenario(
         name="safety-critical",

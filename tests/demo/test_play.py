@@ -28,6 +28,10 @@ class Somebody:
     def write_issue(self, name: str) -> str:
         return f"http://hub/{name}"
 
+    def write_beside(self, name: str) -> str | None:
+        self.done.append(f"another issue {name}")
+        return f"http://hub/{name}"
+
     def set_trigger(self, *further: str) -> bool:
         self.done.append(f"label {' '.join(further)}")
         return True

@@ -45,6 +45,22 @@ EXPECTED = {
         "",
         told=("\n  - Which text is read wrong,", "\n  - Which version", "\n  Answer in the issue's body"),
     ),
+    "duplicate": Expected(
+        "intake",
+        "",
+        told=(
+            "- **intake:** #1 asks for the same as #2 (issue, open): Both say that the digits",
+            "comment `/cogworks retry`: then it is worked on",
+        ),
+    ),
+    "escalation": Expected(
+        f"intake code_generation architecture interface_design planning {_A} integration@A",
+        "spec merged, swi-1 open",
+        gates=1,
+        told=(
+            "moved up from `small`: the change alters public interfaces, which `small` leaves as they are: `",
+        ),
+    ),
     "safety-critical": Expected(
         _FEATURE, "spec merged, interfaces merged, swi-1 merged, swi-2 merged", gates=4
     ),
@@ -122,7 +138,7 @@ def test_a_scenario_that_is_not_there_is_refused_with_those_that_are() -> None:
 
     assert str(caught.value) == (
         "there is no scenario 'smal-bug'; did you mean 'small-bug'? "
-        "There are small-bug, feature, thin-issue, safety-critical, spec-revised, review-remediation, ci-failure, rejected."
+        "There are small-bug, feature, thin-issue, duplicate, escalation, safety-critical, spec-revised, review-remediation, ci-failure, rejected."
     )
 
 
