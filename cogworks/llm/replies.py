@@ -14,6 +14,8 @@ from cogworks.canonical import canonical_text
 MAX_PROBLEMS = 20
 """So many are told to the model at once; a reply with more is wrong in kind, not in detail."""
 MAX_PROBLEM_CHARS = 300
+MAX_SHOWN_CHARS = 80
+"""Of a value that does not fit."""
 
 _BLANK = " \t\r\n\ufeff"
 _FENCED = re.compile(r"(?P<fence>```+|~~~+)[A-Za-z0-9]*[ \t]*\r?\n(?P<text>.*)\n[ \t]*(?P=fence)", re.DOTALL)
@@ -93,7 +95,18 @@ def schema_problems(value: object, schema: Mapping[str, Any]) -> tuple[str, ...]
     found = sorted(
         validator.iter_errors(value), key=lambda error: [str(step) for step in error.absolute_path]
     )
-    return _limited(f"{error.json_path}: {error.message}" for error in found)
+    return _limited(f"{error.json_path}: {_said(error)}" for error in found)
+
+
+def _said(error: jsonschema.ValidationError) -> str:
+    """What is wrong with a value; a long one is cut, for what is said of it stands behind it."""
+    shown = repr(error.instance)
+    if not error.message.startswith(shown):
+        return str(error.message)
+    rest = error.message.removeprefix(shown)
+    if error.validator == "maxLength":
+        rest += f": {len(str(error.instance))} characters, and {error.validator_value} are the most"
+    return f"{shown if len(shown) <= MAX_SHOWN_CHARS else f'{shown[:MAX_SHOWN_CHARS]}…'}{rest}"
 
 
 def _model_problems(error: ValidationError) -> Iterable[str]:

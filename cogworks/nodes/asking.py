@@ -150,7 +150,7 @@ def reason_for_a_person(
     """
     if missing_capability:
         return Failed(
-            reason=f"{node} needs what {bounds} not allow: {missing_capability} "
+            reason=f"{node} needs what {bounds} not allow: {missing_capability.rstrip('. ')}. "
             "Extend the specification, merge it, then remove the trigger label and set it again.",
             category="escalated",
             missing=missing_capability,

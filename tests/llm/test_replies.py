@@ -33,7 +33,7 @@ def test_all_problems_are_listed_in_the_order_of_the_reply() -> None:
 
     assert found == Misfits(
         (
-            "$.findings[1]: 'too long' is too long",
+            "$.findings[1]: 'too long' is too long: 8 characters, and 5 are the most",
             "$.findings[2]: 3 is not of type 'string'",
             "$.passed: 'yes' is not of type 'boolean'",
         )
