@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cogworks.sight.cards import Outlined
-from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, scores_of, with_users
+from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, meant_in, scores_of, with_users
 from cogworks.sight.outlines import outline_text
 from cogworks.sight.passages import GAP_TOKENS, Passages
 from cogworks.sight.seen import Stretch
@@ -17,6 +17,8 @@ _ALONE_SHARE, _AMONG_SHARE, _SHORT_SHARE = 0.75, 0.65, 0.85
 match are shown."""
 _SHORT = 60
 """Lines of a definition that is rather shown whole."""
+_MEANT_SHARE = 0.95
+"""Of the room left, what a function may take that the request names; where it is longer, it is shown without its documentation."""
 _NEAR = 0.6
 """Of the best definition's score, what comes near it."""
 _OUTLINE_SHARE = 0.15
@@ -89,6 +91,7 @@ class _Excerpt:
         self._lines = lines
         self._definitions = definitions
         touched = sought.touched.get(path, ())
+        self._meant = meant_in(sought)
         self._held = self._members()
         texts = [self._own_text(place) for place in range(len(definitions))]
         basis = scores_of(definitions, texts, sought, touched)
@@ -162,6 +165,10 @@ class _Excerpt:
         whole = [(own.first, own.last), *headers]
         length = own.last - own.first
         share = round(self._share * room)
+        if own.name in self._meant and not held:
+            for attempt in (whole, [*self._without_documentation(own), *headers]):
+                if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
+                    return attempt
         is_short = not held or length < _MAX_HELD_WHOLE
         if is_short and self._passages.cost(whole) <= (
             round(_SHORT_SHARE * room) if length < _SHORT else share
@@ -175,6 +182,12 @@ class _Excerpt:
         numbers = [number for number in range(header[1] + 1, last + 1) if number not in held]
         inside = self._passages.matching(numbers, left, or_beginning=not held)
         return [header, *headers, *inside] if inside or header[1] >= own.last else []
+
+    def _without_documentation(self, own: Outlined) -> list[Stretch]:
+        """The header and the code of a definition."""
+        header, last = self._header_end(own), min(own.last, len(self._lines))
+        told = self._passages.told(range(header + 1, last + 1))
+        return [(own.line, header), (max(told.stop, header + 1), last)]
 
     def _around(self, own: Outlined) -> list[Stretch]:
         """The headers of what a definition is in."""

@@ -30,6 +30,8 @@ WRITES = 12.0
 _LENGTH, _LONG = 0.5, 60
 """By what power of how many such stretches of lines it has a definition's score is divided: what is long says something of everything."""
 LEAST_NAME = 4
+_SURE = 0.7
+"""How sure it is of a name that looks like code; words of a title and quoted ones are surer."""
 
 
 class Sought(NamedTuple):
@@ -42,6 +44,13 @@ class Sought(NamedTuple):
     """Names of the best definitions so far: who uses them matters as well."""
     quoted: Quoted = Quoted("")
     """The request, for messages that it quotes."""
+
+
+def meant_in(sought: Sought) -> frozenset[str]:
+    """Names that the request says as code, or in its title: whoever reads on needs the whole of what they stand for."""
+    return frozenset(
+        name for name, weight in sought.symbols.items() if weight >= _SURE and len(name) >= LEAST_NAME
+    )
 
 
 def scores_of(

@@ -94,7 +94,7 @@ class Passages:
         counts = {number: Counter(terms_of(self._lines[number - 1])) for number in numbers}
         rarity = rarity_of(self._sought.terms, [each for each in counts.values() if each])
         uses = any_of(self._sought.used)
-        told = self._told(numbers)
+        told = self.told(numbers)
         scores = {}
         for number, each in counts.items():
             score = sum(rarity.get(term, 0.0) for term in each) * (_TOLD_SHARE if number in told else 1.0)
@@ -105,8 +105,8 @@ class Passages:
                 scores[number] = score
         return scores
 
-    def _told(self, numbers: Sequence[int]) -> range:
-        """The lines of a text right below a header, as Python documents."""
+    def told(self, numbers: Sequence[int]) -> range:
+        """The lines of a text right below a header, as Python documents; `numbers` are those below the header."""
         first = next((number for number in numbers if self._lines[number - 1].strip()), 0)
         plain = self._lines[first - 1].lstrip(" rR") if first else ""
         sign = next((sign for sign in _TEXTS if plain.startswith(sign)), "")

@@ -34,7 +34,7 @@ _BESIDE_SHARE = 0.15
 """Of the whole room, what files of other repositories may take together."""
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
-"""What the best file may take where the next one scores at most so much of it."""
+"""What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
 _LEAST_SCORE = 0.35
 """Of the best score: what matches less is only named, however much room there is."""
 _MAX_NAMED_AGAIN = 10
@@ -127,6 +127,8 @@ class _View:
         left -= kept
         scores = sorted((each.score for each in ranked if each.score < CERTAIN), reverse=True)
         is_ahead = len(scores) > 1 and scores[1] <= _LEAD * scores[0]
+        certain_count = sum(each.score >= CERTAIN and _may_fill(each) for each in ranked)
+        is_ahead = certain_count == 1 or (is_ahead and not certain_count)
         share = _LEAD_SHARE if is_ahead else _FIRST_SHARE
         least = _LEAST_SCORE * max(scores, default=0.0)
         for each in ranked:

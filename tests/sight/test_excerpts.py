@@ -182,3 +182,41 @@ def test_the_line_that_writes_a_quoted_message_is_shown_in_a_long_function() -> 
     found = shown_lines(part_of("src/schema.py", long, about, room_tokens=1_200))
 
     assert "            prefix = \"Key '%s' error:\" % key" in found.values()
+
+
+METER = (
+    "    def format_meter(self, n, total):\n"
+    '        """Text of a bar.\n\n'
+    + "".join(f"        total {number}: how many are expected in all.\n" for number in range(70))
+    + '        """\n'
+    + "".join(f"        step_{number} = self.rate * {number}\n" for number in range(50))
+    + "        if n >= limit_of_all:\n            return None\n"
+    + "".join(f"        late_{number} = self.rate * {number}\n" for number in range(50))
+    + "        return late_1\n\n"
+)
+BAR = (
+    "class Bar:\n"
+    + "".join(
+        f"    def step_{number}(self, total):\n        total = total or self.total\n        return total + {number}\n\n"
+        for number in range(150)
+    )
+    + METER
+    + "    def close(self):\n        self.total = None\n"
+)
+
+
+def test_of_a_long_function_that_the_request_names_all_code_is_shown_and_its_documentation_left_out() -> None:
+    about = About(title="An infinite total breaks the bar", text="`format_meter(5, total=inf)` fails")
+    shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=4_500)).values()
+
+    assert [line for line in METER.splitlines() if line.strip() and line in shown] == [
+        line for line in METER.splitlines() if line.strip() and "are expected" not in line and '"""' not in line
+    ]
+
+
+def test_a_function_that_is_named_with_room_for_all_of_it_keeps_its_documentation() -> None:
+    about = About(title="An infinite total breaks the bar", text="`format_meter(5, total=inf)` fails")
+    shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=9_000)).values()
+
+    assert "        total 69: how many are expected in all." in shown
+    assert "        return late_1" in shown
