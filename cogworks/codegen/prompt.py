@@ -23,10 +23,12 @@ from cogworks.vocabulary import Severity, SubItemKey, Value
 
 
 class ShownFile(Value):
-    """One file, whole."""
+    """One file."""
 
     path: str
     text: str
+    is_cut: bool = False
+    """Whether only the parts around what is new are shown, with line numbers."""
 
 
 class HandedOver(Value):

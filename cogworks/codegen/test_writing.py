@@ -26,7 +26,8 @@ from cogworks.codegen.handoff import (
     resolved,
     stored_handoff,
 )
-from cogworks.codegen.prompt import HandedOver, ShownFile, coding_opening, findings_to_resolve, judged
+from cogworks.codegen.prompt import HandedOver, coding_opening, findings_to_resolve, judged
+from cogworks.codegen.shown_tests import shown_tests
 from cogworks.codegen.suite import Scope, run_scope, scope_in_words
 from cogworks.codegen.testgate import (
     WAIVABLE,
@@ -153,10 +154,10 @@ class TestWriting:
             ValueError: nothing was handed over; nobody may be asked for code.
         """
         handoff = self.handoff
-        shown = [(path, self._workspace.read(path)) for path in handoff.paths] if handoff else []
+        paths = handoff.paths if handoff else ()
         return HandedOver(
             test_path=handoff.test_path if handoff else "",
-            files=tuple(ShownFile(path=path, text=text) for path, text in shown if text is not None),
+            files=tuple(shown_tests(self._ports, self._workspace, paths, base=self._task.base_branch)),
             missing=handoff.red.missing if handoff and self.requests else (),
             failures=failures_of(self.latest or self.report, handoff.paths) if handoff else (),
             notes=self._previous.notes if self._previous else "",

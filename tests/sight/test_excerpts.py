@@ -210,7 +210,9 @@ def test_of_a_long_function_that_the_request_names_all_code_is_shown_and_its_doc
     shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=4_500)).values()
 
     assert [line for line in METER.splitlines() if line.strip() and line in shown] == [
-        line for line in METER.splitlines() if line.strip() and "are expected" not in line and '"""' not in line
+        line
+        for line in METER.splitlines()
+        if line.strip() and "are expected" not in line and '"""' not in line
     ]
 
 
