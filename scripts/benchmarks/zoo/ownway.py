@@ -22,7 +22,8 @@ class OwnRun(Value):
     """What came of it."""
 
     outcomes: Mapping[str, str]
-    """Test as its runner names it -> `passed`, `failed` or `skipped`; of a file that could not be loaded `unloaded`."""
+    """Test as its runner names it -> `passed`, `failed` or `skipped`; of a file that could not be loaded `unloaded`, and of a test
+    that passes although its maintainers mark it as flaky or failing `unsure`."""
     problem: str = ""
     """Why there are none: the last lines of what failed."""
     install_s: float = 0.0
@@ -102,7 +103,7 @@ def _problem(words: list[str], checkout: Path, environment: Mapping[str, str], l
 
 def _read(text: str) -> dict[str, str]:
     """Of a test that is told twice, e.g. by its own failure and by that of its end, the worse counts."""
-    order = ("skipped", "passed", "failed", "unloaded")
+    order = ("skipped", "unsure", "passed", "failed", "unloaded")
     found: dict[str, str] = {}
     for line in text.splitlines():
         test, outcome = json.loads(line)

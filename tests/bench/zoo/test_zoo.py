@@ -80,6 +80,14 @@ def test_a_test_that_fails_in_its_own_way_may_pass_here() -> None:
     assert seen({"t.py::a": "failed", "t.py::b": "passed"}, {"t.py::a": "passed", "t.py::b": "passed"}).works
 
 
+def test_a_test_that_its_maintainers_mark_as_flaky_or_failing_may_go_either_way() -> None:
+    passing = seen({"t.py::a": "unsure", "t.py::b": "passed"}, {"t.py::a": "passed", "t.py::b": "passed"})
+    failing = seen({"t.py::a": "unsure", "t.py::b": "passed"}, {"t.py::a": "skipped", "t.py::b": "passed"})
+
+    assert [passing.works, failing.works] == [True, True]
+    assert [passing.differ, failing.differ] == [{}, {"t.a": "own: unsure, here: skipped"}]
+
+
 def test_nine_in_ten_have_to_work_alone_and_the_others_with_two_lines_or_a_refusal_that_is_right() -> None:
     bare = seen({"t.py::a": "passed"}, {"t.py::a": "passed"})
     two = ANT.model_copy(update={"configuration": '[environment]\npackages = ["x"]\nextras = ["y"]\n'})
@@ -199,4 +207,29 @@ def test_the_own_way_tells_unittest_and_pytest_tests_alike(tmp_path: Path) -> No
         '["test_a.Case.test_left", "skipped"]',
         '["test_a.First.test_alike", "passed"]',
         '["test_a.Second.test_alike", "passed"]',
+    ]
+
+
+def test_the_own_way_by_pytest_tells_a_pass_that_may_be_a_failure_next_time(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(
+        "import pytest\n\n\n@pytest.mark.flaky\ndef test_timed():\n    pass\n\n\n@pytest.mark.xfail\ndef test_lucky():\n    pass\n\n\n"
+        "@pytest.mark.xfail\ndef test_slow():\n    assert False\n\n\ndef test_good():\n    pass\n"
+    )
+    told = tmp_path / "outcomes"
+    reporters = Path(own_run.__globals__["_REPORTERS"])
+
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "zoo_outcomes", "-p", "no:cacheprovider", "test_a.py"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(reporters), "ZOO_OUTCOMES": str(told), "PATH": "/usr/bin:/bin"},
+        check=False,
+        capture_output=True,
+        timeout=ENDS_WITHIN_S,
+    )
+
+    assert told.read_text().splitlines() == [
+        '["test_a.py::test_timed", "unsure"]',
+        '["test_a.py::test_lucky", "unsure"]',
+        '["test_a.py::test_slow", "skipped"]',
+        '["test_a.py::test_good", "passed"]',
     ]

@@ -11,6 +11,9 @@ def pytest_runtest_logreport(report):  # type: ignore[no-untyped-def]  # runs un
     outcome = report.outcome
     if report.when != "call" and outcome == "passed":
         return
+    # Marked by its maintainers as one that fails now and then: a failure here would say nothing of cogworks.
+    if outcome == "passed" and (hasattr(report, "wasxfail") or "flaky" in report.keywords):
+        outcome = "unsure"
     with open(_FILE, "a", encoding="utf-8") as file:  # noqa: PTH123 - runs under any Python of a package
         file.write(json.dumps([report.nodeid, outcome]) + "\n")
 
