@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.long_talk import LongTalk, long_talk
 from tests.chaos.short_way import short_way
 from tests.chaos.timeline import Theatre, theatre
 
@@ -35,6 +36,13 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
 def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """An item that moves up from `small`, played to the specification."""
     with short_way(tmp_path_factory.mktemp("moving"), moves_up=True) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongTalk]:
+    """An item whose code took twelve turns, played up to it."""
+    with long_talk(tmp_path_factory.mktemp("talk")) as opened:
         yield opened
 
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +71,8 @@ class Theatre:
     issue_url: str = ""
     lane: str = ""
     """The label of the lane that the item takes; empty: none is asked for."""
+    prepare: Callable[["Theatre"], None] = lambda _: None
+    """What else a person does before the item is triggered."""
     steps: list[Step] = field(default_factory=list)
     _started: int = 0
 
@@ -86,6 +88,7 @@ class Theatre:
         self.issue_url = self.person.write_issue()
         if self.lane:
             self._take_lane()
+        self.prepare(self)
         self.person.set_trigger()
 
     def _take_lane(self) -> None:

@@ -1,0 +1,51 @@
+"""A visit of twelve turns, killed at its requests: no turn that is recorded is paid for again, and the words stay the same."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from tests.chaos.crashes import CrashPoint, crash_points, recovery
+from tests.chaos.long_talk import TURNS, LongTalk
+from tests.exhaustive import IS_EXHAUSTIVE
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
+
+SAMPLED = 6
+SEED = int(os.environ.get("COGWORKS_TESTS_SEED") or datetime.now(UTC).toordinal())
+
+
+def undisturbed(talk: LongTalk) -> list[str]:
+    talk.played.back_to(talk.step)
+    talk.asked()
+    assert talk.played.process()["outcome"] == "succeeded"
+    return talk.asked()
+
+
+def test_the_visit_has_twelve_turns(talk: LongTalk) -> None:
+    asked = undisturbed(talk)
+
+    assert (len(asked), len({*asked})) == (TURNS, TURNS) == (12, 12)
+
+
+def test_whoever_takes_over_a_long_talk_pays_no_recorded_turn_again_and_says_the_same(talk: LongTalk) -> None:
+    words = undisturbed(talk)
+    points = [*crash_points(talk.step)]
+    chosen = points if IS_EXHAUSTIVE else Random(SEED).sample(points, min(SAMPLED, len(points)))
+
+    wrong = [line for point in chosen for line in (*recovery(talk.played, point), *_paid(point, words, talk))]
+    assert wrong == [], f"seed {SEED}"
+
+
+def _paid(point: CrashPoint, words: Sequence[str], talk: LongTalk) -> Iterator[str]:
+    """What is wrong with what two runners asked together."""
+    # Where the visit is recorded already, whoever comes next asks the review.
+    times = Counter(asked for asked in talk.asked() if "You review a change" not in asked)
+    if {*times} != {*words}:
+        yield f"{point}: {len({*times} - {*words})} other questions were asked, {len({*words} - {*times})} were not"
+    # The reply that came in as the runner died is in no ledger.
+    if times.total() > TURNS + 1:
+        yield f"{point}: {times.total() - TURNS} turns were paid twice"
