@@ -170,9 +170,9 @@ class Locator(Exploration):
             target_spans=tuple(
                 _span(each)
                 for each in found.suspects[:MOST_SPANS]
-                if _weight(each) >= _weight(first) * LEAST_SHARE
+                if each.likelihood >= first.likelihood * LEAST_SHARE
             ),
-            confidence=_weight(first),
+            confidence=first.likelihood,
         )
         return Located(
             landmark=landmark,
@@ -211,11 +211,6 @@ def telling(report: TestReport, known: TestReport, modules: Collection[str]) -> 
 
 def _entry(kind: str, data: dict[str, Any]) -> TraceEntry:
     return TraceEntry(kind=kind, data=data)
-
-
-def _weight(suspect: Suspect) -> float:
-    """How likely the place is the one, as far as it is known."""
-    return suspect.suspicion if suspect.belief is None else suspect.belief
 
 
 def _span(suspect: Suspect) -> Span:

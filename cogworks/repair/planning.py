@@ -136,7 +136,7 @@ def fallback_landmarks(suspects: Sequence[Suspect]) -> tuple[RepairTarget, ...]:
             target_spans=(
                 Span(artifact=suspect.symbol.artifact, lines=suspect.symbol.lines, symbol=suspect.symbol.id),
             ),
-            confidence=suspect.suspicion,
+            confidence=suspect.likelihood,
         )
         for number, suspect in enumerate(suspects, 1)
     )
@@ -148,8 +148,7 @@ def shown(situation: Situation) -> dict[str, Any]:
         "failures": situation.failures(),
         "targets": list(situation.targets),
         "suspects": [
-            f"{each.symbol.artifact}:{each.symbol.lines[0]}-{each.symbol.lines[1]} {each.symbol.id} "
-            f"({each.suspicion:.2f})"
+            f"{each.symbol.artifact}:{each.symbol.lines[0]}-{each.symbol.lines[1]} {each.symbol.id}{_likely(each, situation)}"
             for each in situation.suspects
         ],
         "windows": [
@@ -160,6 +159,12 @@ def shown(situation: Situation) -> dict[str, Any]:
         "evidence": list(situation.evidence),
         "tests": situation.sources(),
     }
+
+
+def _likely(suspect: Suspect, situation: Situation) -> str:
+    """A figure that follows the order of the suspects; none for one that was not looked at where others were."""
+    is_probed = any(each.belief is not None for each in situation.suspects)
+    return "" if is_probed and suspect.belief is None else f" ({suspect.likelihood:.2f})"
 
 
 def _numbered(purpose: str, number: int) -> str:

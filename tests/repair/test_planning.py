@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.localise.localising import localise
-from cogworks.repair.planning import Situation, combined, fallback_landmarks, planned
+from cogworks.repair.planning import Situation, combined, fallback_landmarks, planned, shown
 from tests.fixing import landmark, pattern, place, plan
 from tests.repair.exploring import COVERAGE, FAILING, NODES, SHOP, TARGET, ScriptedExplorer
 from tests.repair.scripted_model import Answers
@@ -38,6 +38,18 @@ def test_the_pattern_is_the_models_with_the_symbol_at_its_place() -> None:
         "an earlier diff broke test_count",
     ):
         assert text in shown
+
+
+def test_after_probes_the_figures_of_suspects_are_what_is_believed_then() -> None:
+    first, second, *_ = [*FOUND.suspects, *FOUND.suspects]
+    probed = [first.model_copy(update={"belief": 0.71}), second.model_copy(update={"belief": None})]
+
+    told = shown(SITUATION.model_copy(update={"suspects": tuple(probed)}))["suspects"]
+    before = shown(SITUATION)["suspects"]
+
+    assert told[0].endswith(f"{first.symbol.id} (0.71)")
+    assert told[1].endswith(second.symbol.id)
+    assert before[0].endswith(f"{first.symbol.id} ({first.suspicion:.2f})")
 
 
 @pytest.mark.parametrize(

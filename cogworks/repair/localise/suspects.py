@@ -78,6 +78,11 @@ class Suspect(Value):
     belief: float | None = None
     """How probable it is after probes that the fault is in it; None: nobody investigated."""
 
+    @property
+    def likelihood(self) -> float:
+        """How likely the fault is in it, as far as it is known: suspects are in the order of this."""
+        return self.suspicion if self.belief is None else self.belief
+
 
 class Evidence(Value):
     """What is known of the failures."""
