@@ -113,7 +113,12 @@ def misquoted(reply: Classification, item: WorkItem) -> list[str]:
 
 
 def unfounded(reply: Classification, neighbours: Sequence[Neighbour]) -> list[str]:
-    """What the model has to correct: another issue that was not shown, of the wrong kind, or without a reason."""
+    """What the model has to correct: another issue that was not shown, of the wrong kind, or without a reason.
+
+    Where nothing was shown the numbers mean nothing, and no turn is paid to have them corrected.
+    """
+    if not neighbours:
+        return []
     shown = {each.number: each for each in neighbours}
     same, fixed = reply.duplicate_of, reply.already_fixed_by
     if same and fixed:
@@ -156,7 +161,7 @@ def _shown(neighbour: Neighbour) -> Mapping[str, object]:
 def done_elsewhere(reply: Classification, task: NodeTask) -> str | None:
     """Why nothing is begun although the issue is clear: it is asked for, or done, elsewhere."""
     number = reply.duplicate_of or reply.already_fixed_by
-    if not number:
+    if not number or not task.neighbours:
         return None
     other = next(each for each in task.neighbours if each.number == number)
     said = "asks for the same as" if reply.duplicate_of else "was done already by"

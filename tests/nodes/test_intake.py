@@ -241,6 +241,14 @@ def test_what_is_asked_for_or_done_elsewhere_waits_for_a_person(said: dict[str, 
     assert "comment `/cogworks retry`: then it is worked on" in outcome.reason
 
 
+def test_where_no_other_issue_was_shown_numbers_of_some_mean_nothing() -> None:
+    babbled = CLASSIFICATION.model_copy(update={"duplicate_of": 1, "already_fixed_by": 1})
+    world = ports(babbled)
+
+    assert isinstance(run(task("intake"), world), Succeeded)
+    assert len(world.model.asked) == 1
+
+
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
@@ -261,14 +269,3 @@ def test_another_issue_has_to_be_one_that_was_shown(said: dict[str, object], pro
 
     assert isinstance(outcome, Succeeded)
     assert problem in world.model.asked[1]
-
-
-def test_where_nothing_was_shown_nothing_can_be_named() -> None:
-    wrong = CLASSIFICATION.model_copy(update={"duplicate_of": 3, "known_because": "It says so."})
-    world = ports(wrong, CLASSIFICATION)
-
-    assert isinstance(run(task("intake"), world), Succeeded)
-    assert (
-        "`duplicate_of` is 3, and none of what was shown can be named there; else give 0"
-        in world.model.asked[1]
-    )
