@@ -82,6 +82,7 @@ SEEN_BY = {
     "ContextPackConfig.max_tokens": "engine/test_step_packs.py::test_packs_that_ship_are_considered_where_the_repository_asks_for_them_and_have_the_room_it_gives",
     "ChangeLimits.max_loc_changes": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ChangeLimits.max_files_per_diff": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
+    "ChangeLimits.max_files_beyond_plan": "security/test_files_outside_the_plan.py::test_only_so_many_files_are_granted",
     "ChangeLimits.max_total_churn": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ProbeConfig.investigations_enabled": "codegen/test_probing.py::test_suspects_are_probed_and_whoever_tries_again_is_told_the_likeliest_place_and_the_facts",
     "ProbeConfig.max_probes": "codegen/test_probing.py::test_the_settings_say_how_many_probes_there_are",

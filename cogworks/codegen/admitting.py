@@ -3,7 +3,8 @@
 Which of its files are run, and which are there.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 
 from cogworks.codebase.changes import normalised
 from cogworks.codegen.disputing import Dispute
@@ -17,11 +18,15 @@ from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
 from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
 from cogworks.repair.transact.measure import file_of, measured, restated, worse
+from cogworks.sight.kinds import Kind, kind_of
+
+_DATA_FOLDERS = frozenset({"testdata", "test_data", "fixtures", "__fixtures__", "__snapshots__", "snapshots"})
 
 
 def beyond_tests(reply: WrittenTests, claim: Claim, item: PlannedItem, workspace: Workspace) -> Iterator[str]:
     """What of an answer is no test."""
     there = frozenset(workspace.files())
+    place = _own_place(claim, (*there, *item.files))
     for file in reply.files:
         path = normalised(file.path)
         if file.action == "delete":
@@ -30,6 +35,29 @@ def beyond_tests(reply: WrittenTests, claim: Claim, item: PlannedItem, workspace
             yield f"{file.path} is written and named neither in `test_path` nor in `extra_paths`; name it, or leave it out"
         elif path in (there | frozenset(item.files)) and not is_test_path(path):
             yield f"{file.path} is code and not for the writer of tests; leave it out"
+        elif not _is_of_tests(path, claim, place):
+            yield (
+                f"{file.path} lies outside of the tests, and only the plan's code comes there; put it beside the tests, into "
+                "their folder for data, or leave it out"
+            )
+
+
+def _own_place(claim: Claim, others: Iterable[str]) -> str:
+    """The folder of the test file, where nothing but tests lies in it; else empty."""
+    folder = str(PurePosixPath(claim.place.path).parent)
+    has_code = any(
+        PurePosixPath(path).is_relative_to(folder) and kind_of(path) is Kind.SOURCE and not is_test_path(path)
+        for path in others
+        if path != claim.place.path
+    )
+    return "" if folder == "." or has_code else folder
+
+
+def _is_of_tests(path: str, claim: Claim, own_place: str) -> bool:
+    at = PurePosixPath(path)
+    if path == claim.place.path or is_test_path(path) or not _DATA_FOLDERS.isdisjoint(at.parts[:-1]):
+        return True
+    return bool(own_place) and at.is_relative_to(own_place)
 
 
 def alters(reply: WrittenTests, workspace: Workspace) -> bool:

@@ -23,6 +23,7 @@ def fingerprint_of(reply: CodeChange) -> str:
     parts: list[tuple[str, str, str]] = [(file.path, file.action, file.content) for file in reply.files]
     parts += [(edit.path, f"replace {edit.search}", edit.replace) for edit in reply.edits]
     parts += [("", "diff", reply.unified_diff)] if reply.unified_diff else []
+    parts += [(each.path, "beyond", "") for each in reply.beyond_plan]
     return fingerprint([*parts, *((path, "test", "") for path in reply.tests)])
 
 
@@ -74,6 +75,7 @@ class Coder:
             unified_diff=found.unified_diff,
             tests=self._tests.announced,
             notes=found.notes,
+            beyond_plan=found.beyond_plan,
         )
 
     def _answer(self, reply_type: type[Answer], prompt: str, context: CycleContext) -> Answer:

@@ -13,6 +13,7 @@ from cogworks.codebase.changes import FileChange, normalised
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import diff_of
 from cogworks.codegen.near import near_tests
+from cogworks.codegen.plan_bounds import bounds_of
 from cogworks.codegen.suite import Scope, run_scope, run_suite, scope_in_words
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.codegen.verdicts import Observed, steadied, trial_of
@@ -126,6 +127,8 @@ class Wanted:
     """Every file of the tests that were there first; None: the tests come with the code."""
     own: Collection[str]
     """Files that only this sub-work-item brought in."""
+    granted: Mapping[str, str]
+    """Files beyond the plan that were asked for and granted before: path -> reason."""
     scope: Scope = None
     """What the whole suite is made of."""
     is_slow: bool = False
@@ -179,6 +182,14 @@ class Transactions:
         self._workspace.roll_back()
         if problems := _missing_tests(reply, self._workspace):
             return Tried(Trial(category="missing_tests", problems=tuple(problems)))
+        bounds = bounds_of(
+            self._task,
+            self._item,
+            besides=(*(wanted.handed_over or ()), *wanted.own),
+            granted=wanted.granted,
+        )
+        if bounds is not None and (beyond := tuple(bounds.problems(reply))):
+            return _out_of_scope(self._item, beyond)
         written, refused = self._formatted(changes(reply.files))
         if refused is not None:
             return Tried(Trial(category="refused_change", problems=(refused,)))
@@ -190,7 +201,8 @@ class Transactions:
             return Tried(Trial(category="no_change", problems=(said,)))
         trace: list[TraceEntry] = []
         self._checks.forget(wanted.scope)
-        terms = self._terms(reply, diff, wanted, number=number)
+        files = bounds.within(diff.paths, reply) if bounds else diff.paths
+        terms = self._terms(reply, diff, wanted, files=files, number=number)
         ports = TransactionPorts(
             tree=tree, checks=self._checks, tell=lambda moment: trace.append(_entry(moment))
         )
@@ -207,12 +219,13 @@ class Transactions:
         self._workspace.roll_back()
         return tuple(change.changes), None
 
-    def _terms(self, reply: CodeChange, diff: Diff, wanted: Wanted, *, number: int) -> Terms:
+    def _terms(
+        self, reply: CodeChange, diff: Diff, wanted: Wanted, *, files: tuple[str, ...], number: int
+    ) -> Terms:
         limits = self._task.conventions.change_limits
         step = Step(
             id=f"{self._item.key.removeprefix('#')}-{number}",
-            # Whether a file belongs to the sub-work-item, review judges.
-            files=diff.paths,
+            files=files,
             create=tuple(file.path for file in diff.files if file.kind == "create"),
             delete=tuple(file.path for file in diff.files if file.kind == "delete"),
             max_files=limits.max_files_per_diff,
@@ -256,6 +269,8 @@ class Transactions:
 
 
 _MAX_DIFF_BYTES = 2_000_000
+SCOPE_VIOLATION = "SCOPE_VIOLATION"
+"""The kind of problem of a change that goes beyond its plan."""
 
 
 def _with_dispute(trial: Trial) -> Trial:
@@ -263,6 +278,14 @@ def _with_dispute(trial: Trial) -> Trial:
     hint = ". If one of them is wrong, answer with `test_dispute`"
     problems = (f"{each}{hint}" if each.endswith(HANDED_OVER) else each for each in trial.problems)
     return trial.model_copy(update={"problems": tuple(problems)})
+
+
+def _out_of_scope(item: PlannedItem, problems: tuple[str, ...]) -> Tried:
+    data = {"sub_item": item.key, "problems": list(problems[:MAX_LISTED])}
+    return Tried(
+        Trial(category=SCOPE_VIOLATION, problems=problems),
+        trace=(TraceEntry(kind="scope_violation", data=data),),
+    )
 
 
 def _missing_tests(reply: CodeChange, workspace: Workspace) -> list[str]:
@@ -301,3 +324,8 @@ class Kept:
     """The change that was kept before it in this visit."""
     reruns: tuple[TestReport, ...] = ()
     """Further runs of single tests with the change in it."""
+
+    @property
+    def replies(self) -> tuple[CodeChange, ...]:
+        """The answers that were kept in this visit, the first one first."""
+        return (*(self.earlier.replies if self.earlier else ()), self.reply)

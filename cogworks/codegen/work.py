@@ -12,6 +12,7 @@ from cogworks.codegen.handoff import TestHandoff, hands_over, regression_paths
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.near import SLOW_S
 from cogworks.codegen.patches import own_files, tree_name
+from cogworks.codegen.plan_bounds import granted_before
 from cogworks.codegen.provenance import PROVENANCE_FILE, provenance
 from cogworks.codegen.proving import (
     PROOF_FILE,
@@ -303,6 +304,7 @@ class CodingWork:
             regressions=self._regressions(),
             handed_over=None if self.tests is None else self._handed_paths,
             own=own,
+            granted=granted_before(self._task, self.kept.replies if self.kept else ()),
             scope=self._scope(reply.tests),
             is_slow=self.suite.longest_s > SLOW_S,
         )

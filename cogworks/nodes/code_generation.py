@@ -6,6 +6,7 @@ from cogworks.canonical import canonical, digest
 from cogworks.codegen.asides import audit_of, guarded, wishes
 from cogworks.codegen.governed import GovernedActions
 from cogworks.codegen.patches import file_actions
+from cogworks.codegen.plan_bounds import as_output, granted_before
 from cogworks.codegen.proving import proof_output
 from cogworks.codegen.transaction import Kept
 from cogworks.codegen.work import CodingWork
@@ -171,6 +172,7 @@ def _succeeded(
                 "failed_before": sum(1 for case in before if case.outcome in ("failed", "error")),
             },
             "attempts": work.coder.requests,
+            **as_output(granted_before(task, kept.replies), work.item, files),
             **_handed_over(work, kept),
             **({"proof": proof_output(work.proof)} if work.proof else {}),
             "cycle": cycle,

@@ -115,7 +115,7 @@ def _unknown_interfaces(items: Sequence[PlannedItem], interfaces: Sequence[Inter
 
 def _bad_paths(items: Sequence[PlannedItem]) -> list[str]:
     return [
-        f"{item.key} lists the file {path!r}; paths are relative to the repository and have no `..`"
+        f"{item.key} lists the file {path!r}; paths are relative to the repository, name a file and have no `..`"
         for item in items
         for path in item.files
         if not _is_relative(path)
@@ -127,6 +127,7 @@ def _is_relative(path: str) -> bool:
     return (
         bool(parts)
         and not path.startswith("/")
+        and not path.endswith("/")
         and ".." not in parts
         and "\0" not in path
         and "\\" not in path

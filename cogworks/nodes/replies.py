@@ -224,6 +224,14 @@ class DisputedTest(Part):
     """Which sentence of specification or interfaces it contradicts."""
 
 
+class BeyondPlan(Part):
+    """A file that is changed although the sub-work-item does not list it."""
+
+    path: str = Field(min_length=1)
+    reason: str = Field(min_length=1)
+    """Why the item cannot be done without, in one sentence."""
+
+
 class Implementation(ChangedFiles):
     """The code that makes handed-over tests pass."""
 
@@ -233,6 +241,8 @@ class Implementation(ChangedFiles):
     """What a reviewer should know and the code does not say."""
     test_dispute: DisputedTest = DisputedTest(test_id="", reason="")
     """The handed-over test that cannot be right; goes back to whoever wrote it."""
+    beyond_plan: tuple[BeyondPlan, ...] = ()
+    """Files that are changed although the plan does not list them; empty when there are none."""
     missing_capability: str = ""
     """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
 
@@ -246,6 +256,8 @@ class CodeChange(ChangedFiles):
     """Paths of the test files, among those that are created or changed, that prove the change."""
     notes: str = ""
     """What a reviewer should know and the code does not say."""
+    beyond_plan: tuple[BeyondPlan, ...] = ()
+    """Files that are changed although the plan does not list them; empty when there are none."""
     missing_capability: str = ""
     """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
 

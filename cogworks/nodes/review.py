@@ -9,6 +9,7 @@ from typing import Any
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
 from cogworks.codegen.patches import file_actions, without_object_names
+from cogworks.codegen.plan_bounds import SLOT
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.artifacts import (
     interface_files,
@@ -179,6 +180,7 @@ def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> l
     if task.visit.sub_item is None:
         return []
     planned = {*item.files, *proposed_paths(task), *_handed_over(task)}
+    asked = {each["path"]: each["reason"] for each in (task.inputs.get("code") or {}).get(SLOT, ())}
     return [
         {
             "pass": "scope",
@@ -186,7 +188,8 @@ def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> l
             "line": 0,
             "severity": Severity.WARNING.value,
             "criterion": "planned files",
-            "explanation": f"The plan of {item.key} does not list this file.",
+            "explanation": f"The plan of {item.key} does not list this file."
+            + (f" Whoever wrote the code asked for it: {asked[path]}" if path in asked else ""),
         }
         for path in files
         if path not in planned

@@ -11,6 +11,8 @@ class ChangeLimits(Value):
     max_loc_changes: int = Field(default=200, ge=1, le=500)
     """Lines added and removed."""
     max_files_per_diff: int = Field(default=5, ge=1, le=15)
+    max_files_beyond_plan: int = Field(default=5, ge=0, le=15)
+    """Of a sub-work-item in all its visits: files that the plan does not list, where the coder says why; tests do not count."""
     max_total_churn: float = Field(default=2_000.0, ge=1, le=10_000)
     """Of everything a visit keeps, new files included: half of the lines that were added or removed, weighed by kind."""
 

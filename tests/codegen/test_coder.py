@@ -133,7 +133,8 @@ VERSION = "src/adder/_version.py"
     ids=["files", "edits", "diff"],
 )
 def test_a_file_that_git_ignores_is_refused_in_any_form_with_the_rule(given: dict[str, Any]) -> None:
-    place = world(written(), answer(**given), answer(edits=[EDIT]))
+    beyond = [{"path": VERSION, "reason": "It holds the version."}]
+    place = world(written(), answer(**given, beyond_plan=beyond), answer(edits=[EDIT]))
     rule = f"{VERSION} is ignored by .gitignore:12 `_version.py`"
     place.copy.rules = {VERSION: rule}
 

@@ -118,6 +118,7 @@ def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_
         ("tests", "semantic_check = true", "test_judge", True),
         ("codegen.limits", "max_loc_changes = 7", "change_limits.max_loc_changes", 7),
         ("codegen.limits", "max_files_per_diff = 2", "change_limits.max_files_per_diff", 2),
+        ("codegen.limits", "max_files_beyond_plan = 1", "change_limits.max_files_beyond_plan", 1),
         ("codegen.limits", "max_total_churn = 9.0", "change_limits.max_total_churn", 9.0),
         ("sight", "first_view_tokens = 2000", "sight.first_view_tokens", 2_000),
         ("codegen.search", "probe_seconds = 3.0", "probes.probe_seconds", 3.0),

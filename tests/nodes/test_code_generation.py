@@ -18,7 +18,7 @@ from cogworks.forge.effects import PushBranch
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
-from cogworks.nodes.replies import CodeChange, ProposedFile
+from cogworks.nodes.replies import BeyondPlan, CodeChange, ProposedFile
 from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.settings.config import DependencyConfig
 from cogworks.vocabulary import BranchName, CommitOid, Severity
@@ -342,6 +342,9 @@ def test_all_earlier_attempts_stand_in_the_conversation() -> None:
     assert "tests/test_adding.py::test_sum failed" in world.model.asked[2]
 
 
+ADDING = "src/adder/adding.py"
+
+
 def replacing_the_tests(content: str) -> CodeChange:
     fixed = change()
     tests = ProposedFile(path="tests/test_adding.py", action="modify", content=content)
@@ -359,11 +362,11 @@ def replacing_the_tests(content: str) -> CodeChange:
         ),
         (replacing_the_tests("\n"), "no test of tests/test_adding.py passed"),
         (
-            change(files=(ProposedFile(path="src/new.py", action="modify", content="x\n"),)),
-            "'src/new.py' does not exist, so it cannot be modified",
+            change(files=(ProposedFile(path="tests/new.py", action="modify", content="x\n"),)),
+            "'tests/new.py' does not exist, so it cannot be modified",
         ),
         (
-            change(files=(ProposedFile(path="README.md", action="modify", content=FILES["README.md"]),)),
+            change(files=(ProposedFile(path=ADDING, action="modify", content=FILES[ADDING]),)),
             "the files are the same as before",
         ),
     ],
@@ -561,7 +564,8 @@ def test_a_change_to_a_manifest_stops_for_a_person(action: Literal["create", "mo
 
 def test_a_repository_may_let_changes_to_manifests_pass() -> None:
     edit = ProposedFile(path="pyproject.toml", action="create", content="[project]\n")
-    world = ports(change(files=(*change().files, edit)))
+    beyond = BeyondPlan(path="pyproject.toml", reason="The package needs a name.")
+    world = ports(change(files=(*change().files, edit), beyond_plan=(beyond,)))
     conventions = Conventions(test_writer="none", manifests=DependencyConfig(changes="allow").asked_about)
 
     outcome = run(the_task(conventions=conventions), world)

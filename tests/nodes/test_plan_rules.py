@@ -40,10 +40,14 @@ def test_a_sound_plan_has_no_problems() -> None:
         ),
         (
             (planned("A", files=("../x.py",)),),
-            "A lists the file '../x.py'; paths are relative to the repository and have no `..`",
+            "A lists the file '../x.py'; paths are relative to the repository, name a file and have no `..`",
+        ),
+        (
+            (planned("A", files=("src/adder/",)),),
+            "A lists the file 'src/adder/'; paths are relative to the repository, name a file and have no `..`",
         ),
     ],
-    ids=["empty", "same-key", "unknown", "self-loop", "cycle", "invented-interface", "path"],
+    ids=["empty", "same-key", "unknown", "self-loop", "cycle", "invented-interface", "path", "folder"],
 )
 def test_what_is_wrong_with_a_plan_is_named(items: tuple[PlannedItem, ...], problem: str) -> None:
     assert problems(*items) == [problem]
