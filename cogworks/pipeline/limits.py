@@ -69,12 +69,16 @@ def grant(
     left_usd = max(0.0, limit_usd - gone.cost_usd - others_usd)
     own_usd = rest_of_node(state, pipeline, instance)
     usd = min(window_usd if own_usd is None else own_usd, left_usd)
-    # Of the tokens the same share as of the money: no file says more.
-    share = usd / limit_usd if limit_usd > 0 else 0.0
     others_tokens = state.reserved_tokens - (dead.reserved_tokens if dead else 0)
     left_tokens = max(0, facts.max_tokens - tokens_of(gone) - others_tokens)
-    tokens = min(max(int(facts.max_tokens * share), ROOM_TOKENS), left_tokens)
+    tokens = min(_window_tokens(usd, facts, limit_usd), left_tokens)
     return Grant(usd=round(usd, 9), tokens=tokens, is_capped=own_usd is not None)
+
+
+def _window_tokens(usd: float, facts: Facts, limit_usd: float) -> int:
+    """Of the tokens the same share as of the money: no file says more."""
+    share = usd / limit_usd if limit_usd > 0 else 0.0
+    return max(int(facts.max_tokens * share), ROOM_TOKENS)
 
 
 class Held(Value):
@@ -103,12 +107,14 @@ def held(
     spent = state.spent
     others_usd = round(state.reserved_usd - lease.reserved_usd, 9)
     others_tokens = state.reserved_tokens - lease.reserved_tokens
-    left_usd = round(max(0.0, max_cost_usd(facts, pipeline) - spent.cost_usd - others_usd), 9)
+    limit_usd = max_cost_usd(facts, pipeline)
+    left_usd = round(max(0.0, limit_usd - spent.cost_usd - others_usd), 9)
     left_tokens = max(0, facts.max_tokens - tokens_of(spent) - others_tokens)
     window = lease.reserved_usd if lease.is_capped else window_usd
     return Held(
         usd=min(max(window, needs.cost_usd), left_usd),
-        tokens=min(max(lease.reserved_tokens, tokens_of(needs)), left_tokens),
+        # Not what the lease has: a call that came to less gives back what it does not need.
+        tokens=min(max(_window_tokens(window, facts, limit_usd), tokens_of(needs)), left_tokens),
         others_usd=others_usd,
         others_tokens=others_tokens,
         is_enough=needs.cost_usd <= left_usd and tokens_of(needs) <= left_tokens,

@@ -205,3 +205,18 @@ def test_what_a_call_did_not_cost_is_for_others_from_the_next_renewal_on() -> No
     runner.purse.renew()
 
     assert runner.lease.held.reserved_usd == WINDOW_USD
+
+
+@pytest.mark.parametrize("name", ["a", "c"])
+def test_tokens_that_a_call_did_not_need_are_for_others_as_well(name: str) -> None:
+    store = MemoryStore(new_run(GRAPH))
+    runner = Runner(store, name)
+    claimed = runner.lease.held.reserved_tokens
+    assert runner.call(1, claimed + 100_000)
+    assert runner.lease.held.reserved_tokens == claimed + 100_000
+
+    runner.answered(1)
+    runner.purse.renew()
+
+    # The share of the money that the visit has set aside, as for a claim.
+    assert runner.lease.held.reserved_tokens == LIMIT_TOKENS * runner.lease.held.reserved_usd / LIMIT_USD
