@@ -2,6 +2,7 @@
 
 import itertools
 import resource
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.isolation import Isolation
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.sandbox.attacks import HERE, NO_ISOLATION, attack, name
+
+ROOT = Path(__file__).resolve().parents[2]
 
 EVERYWHERE = pytest.mark.parametrize("isolation", [HERE, NO_ISOLATION], ids=name)
 COMPLETE = pytest.mark.skipif(not HERE.is_complete, reason="this machine builds no complete isolation")
@@ -131,6 +134,56 @@ def test_folders_too_deep_to_be_counted_are_no_way_out(tmp_path: Path) -> None:
         assert later.excess() == "made folders nested too deeply to be counted"
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+LOCKED = """
+import itertools, os, pathlib, shutil, sys, tempfile
+from cogworks.services.sandbox.disk import DiskWatch
+from cogworks.services.sandbox.inside.order import Limits
+
+if os.geteuid() == 0:  # Root reads everything.
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+mode = int(sys.argv[1], 8)
+top = pathlib.Path(tempfile.mkdtemp())
+seconds = itertools.count(0, 10)
+watch = DiskWatch([top], Limits(disk_bytes=2**20), clock=lambda: next(seconds))
+locked = top / "locked"
+(locked / "inner").mkdir(parents=True)
+(locked / "inner" / "file").write_bytes(os.urandom(2**21))
+(locked / "inner").chmod(mode)
+locked.chmod(mode)
+print(watch.excess())
+print(oct(locked.stat().st_mode & 0o777))
+print(watch.excess())
+print(oct(locked.stat().st_mode & 0o777))
+locked.chmod(0o700)
+print(oct((locked / "inner").stat().st_mode & 0o777))
+(locked / "inner").chmod(0o700)
+print(watch.excess())
+shutil.rmtree(top)
+"""
+
+
+@pytest.mark.parametrize("mode", ["000", "300", "400"])
+def test_files_in_folders_that_cannot_be_read_count_as_disk(mode: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-B", "-c", LOCKED, mode],
+        capture_output=True,
+        text=True,
+        timeout=ENDS_WITHIN_S,
+        cwd=ROOT,
+        check=False,
+    )
+
+    assert ended.stderr == ""
+    first, then, second, after, inner, open_again = ended.stdout.splitlines()
+    # Tests lock folders for a moment: what is locked once is left alone.
+    assert (first, int(then, 8)) == ("None", int(mode, 8))
+    assert second == "wrote more than 1 MiB to the disk"
+    assert int(after, 8) == int(inner, 8) == int(mode, 8)
+    assert open_again == second
 
 
 def test_what_is_counted_is_everything_once(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ _SHARE_OF_TIME = 20
 _LONGEST_PAUSE_S = 5.0
 _MOST_PATH = 2_000
 """Bytes of a path; the system takes no more than 4,096."""
+_READABLE = 0o500
 _AS_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -27,17 +28,62 @@ class Usage(NamedTuple):
     entries: int
 
 
-def usage(folders: Sequence[Path]) -> Usage:
-    """Counted without following links; what vanishes meanwhile does not count."""
+def usage(folders: Sequence[Path], locks: "Locks | None" = None) -> Usage:
+    """Counted without following links; what vanishes meanwhile does not count.
+
+    Args:
+        locks: what to do about folders that cannot be read; None: nothing.
+    """
     size = entries = 0
     for folder in folders:
-        for about in _everything(folder):
+        for about in _everything(folder, locks or Locks()):
             entries += 1
             size += about.st_blocks * 512
     return Usage(size, entries)
 
 
-def _everything(top: Path) -> Iterator[os.stat_result]:
+class Locks:
+    """Folders that may not be read: met, or opened for as long as it takes to count them."""
+
+    def __init__(self, *, opening: bool = False) -> None:
+        self._opening = opening
+        self.met = False
+        """Whether one was met that stays as it is."""
+
+    def opened(self, place: str, base: int | None, until: ExitStack) -> bool:
+        """Whether a folder can be read now that could not before.
+
+        Args:
+            base: the open folder in which the path begins.
+            until: when it ends, the folder's mode is what it was.
+        """
+        if not self._opening:
+            self.met = True
+            return False
+        try:
+            folder = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=base)
+        except OSError as error:
+            _no_more_descriptors(error)
+            return False
+        until.callback(os.close, folder)
+        mode, itself = stat.S_IMODE(os.fstat(folder).st_mode), Path(f"/proc/self/fd/{folder}")
+        if mode & _READABLE == _READABLE:
+            return False
+        # By its descriptor: whatever takes the folder's place meanwhile is not touched.
+        with suppress(PermissionError):
+            itself.chmod(mode | _READABLE)
+            until.callback(itself.chmod, mode)
+            return True
+        # Not ours, so the command did not make it.
+        return False
+
+
+def _no_more_descriptors(error: OSError) -> None:
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        raise TooDeep from error
+
+
+def _everything(top: Path, locks: Locks) -> Iterator[os.stat_result]:
     """Whatever lies below a folder, however long the way to it: a path is followed from a folder above it that is held open.
 
     Raises:
@@ -61,10 +107,12 @@ def _everything(top: Path) -> Iterator[os.stat_result]:
                     yield from _right_below(folder, place, waiting)
                 finally:
                     os.close(folder)
+            except PermissionError:
+                if locks.opened(place, None if base < 0 else base, opened):
+                    waiting.append(place)
             except OSError as error:
                 # What vanishes meanwhile does not count.
-                if error.errno in (errno.EMFILE, errno.ENFILE):
-                    raise TooDeep from error
+                _no_more_descriptors(error)
 
 
 def _right_below(folder: int, place: str, waiting: list[str]) -> Iterator[os.stat_result]:
@@ -91,8 +139,11 @@ class DiskWatch:
         self._limits = limits
         self._clock = clock
         self._is_too_deep = False
+        self._met_locks = False
+        """At some look so far."""
         try:
-            self._begun = usage(folders)
+            # Nothing runs yet that could notice.
+            self._begun = usage(folders, Locks(opening=True))
         except TooDeep:
             # An earlier command left it so; this one is ended at the first look.
             self._is_too_deep = True
@@ -108,7 +159,7 @@ class DiskWatch:
             return None
         started_s = self._clock()
         try:
-            now = usage(self._folders)
+            now = self._counted()
         except TooDeep:
             return "made folders nested too deeply to be counted"
         spent_s = self._clock() - started_s
@@ -119,6 +170,13 @@ class DiskWatch:
         if now.entries - self._begun.entries > self._limits.disk_entries:
             return f"made more than {self._limits.disk_entries} files and directories"
         return None
+
+    def _counted(self) -> Usage:
+        """Tests lock a folder for a moment, and are left alone; once one was seen, later looks open each of them."""
+        locks = Locks(opening=self._met_locks)
+        now = usage(self._folders, locks)
+        self._met_locks = self._met_locks or locks.met
+        return now
 
     def _fills_quickly(self) -> bool:
         free = self._left()
