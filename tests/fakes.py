@@ -13,6 +13,7 @@ from cogworks.canonical import canonical, sha256
 from cogworks.codebase.changes import FileChange, refusal
 from cogworks.codebase.diffmodel import mismatches, post_image
 from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.merging import Joined
 from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.secretlines import secret_refusal
@@ -73,6 +74,10 @@ class MemoryWorkspace:
         self.history: list[PastCommit] = []
         self.newest: dict[str, str] = {}
         """What was changed on other branches since the work left them."""
+        self.forks: dict[CommitOid, CommitOid] = {}
+        """Commits of somebody else -> where the work left their history."""
+        self._joined: set[tuple[CommitOid, CommitOid]] = set()
+        """Merge commits with the commit that each of them joined."""
         self.commits: list[tuple[str, dict[str, str]]] = []
         self.head = CommitOid(f"{0:040x}")
         self._heads = {self.head: dict(files)}
@@ -154,6 +159,32 @@ class MemoryWorkspace:
         self.head = CommitOid(f"{len(self.commits):040x}")
         self._heads[self.head] = dict(self.tree)
         return self.head
+
+    def fork(self, oid: CommitOid) -> CommitOid | None:
+        return oid if (self.head, oid) in self._joined else self.forks.get(oid)
+
+    def join(self, oid: CommitOid) -> Joined:
+        """File by file: where both sides changed one, both texts stand in it."""
+        ours, theirs, base = self.at(self.head), self.at(oid), self.at(self.forks[oid])
+        conflicts = []
+        for path in sorted({*ours, *theirs, *base}):
+            mine, other, before = ours.get(path), theirs.get(path), base.get(path)
+            text = other if mine == before else mine
+            if mine not in (before, other) and other != before:
+                conflicts.append(path)
+                text = (
+                    f"<<<<<<< HEAD\n{mine}||||||| {self.forks[oid]}\n{before}=======\n{other}>>>>>>> {oid}\n"
+                )
+            if text is None:
+                self.tree.pop(path, None)
+            else:
+                self.tree[path] = text
+        return Joined(conflicts=tuple(conflicts), subjects=("Change it on the base",) if conflicts else ())
+
+    def commit_joined(self, oid: CommitOid, message: str) -> CommitOid:
+        made = self.commit(message)
+        self._joined.add((made, oid))
+        return made
 
     def transactions(self) -> "MemoryTree":
         self.roll_back()

@@ -290,7 +290,16 @@ class World:
     def move_head(self, number: IssueNumber) -> None:
         """Something was pushed to the branch of a pull request; no check has looked at it."""
         (pull,) = (each for each in self.pulls if each.number == number)
-        changed = pull.model_copy(update={"head_oid": self.oid(), "checks": Checks()})
+        changed = pull.model_copy(
+            update={"head_oid": self.oid(), "checks": Checks(), "is_conflicting": False}
+        )
+        self.pulls = [changed if each.number == number else each for each in self.pulls]
+
+    def conflict(self, number: IssueNumber) -> None:
+        """Somebody pushed to the default branch what GitHub cannot merge with a pull request."""
+        self.head = self.oid()
+        (pull,) = (each for each in self.pulls if each.number == number)
+        changed = pull.model_copy(update={"is_conflicting": True})
         self.pulls = [changed if each.number == number else each for each in self.pulls]
 
     def close(self, number: IssueNumber) -> None:

@@ -15,6 +15,7 @@ from cogworks.codebase.disktree import next_tree, whole_tree
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.filewrites import is_text, put_back, write_all
 from cogworks.codebase.git import Git, Identity
+from cogworks.codebase.merging import Joined, join, merge_branch, merge_committed
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, zsplit
 from cogworks.codebase.remotes import Remote, paths_at, text_at
@@ -329,27 +330,25 @@ class WorkingCopy:
         """
         oid, head = self._resolve(branch), self.head
         try:
-            extra = self._authorship(head)
-            self._run(
-                "merge",
-                "--quiet",
-                "--no-ff",
-                "--no-verify",
-                "-m",
-                f"Merge branch '{branch}'",
-                oid,
-                extra=extra,
-            )
-        except GitFailed as error:
-            conflicts = zsplit(self._run("diff", "--name-only", "--diff-filter=U", "-z"))
+            merge_branch(self._run, branch, oid, authorship=self._authorship(head))
+        except CodebaseError:
             self.settle(head)
-            if not conflicts:
-                raise
-            raise CodebaseError(
-                f"branch {branch!r} does not merge into {head[:12]}: {', '.join(sorted(conflicts))} conflict. "
-                "Merge the two branches by hand, push, and run the step again."
-            ) from error
+            raise
         return self.head
+
+    def fork(self, oid: CommitOid) -> CommitOid | None:
+        """The newest commit that the head and another one both hold; the other one itself where the head holds it. None where
+        that is not here, or they have nothing in common."""
+        there = self._found(oid)
+        return CommitOid(self._run("merge-base", there, "HEAD", ok=(0, 1)).strip()) or None if there else None
+
+    def join(self, oid: CommitOid) -> Joined:
+        """Merge a commit into the files as they were committed, and commit nothing; raises as `merging.join`."""
+        return join(self._run, oid, authorship=self._authorship(self.head), read=self.read)
+
+    def commit_joined(self, oid: CommitOid, message: str) -> CommitOid:
+        """Commit everything with two parents, the head and the commit that was joined; as reproducible as `commit`."""
+        return merge_committed(self._run, oid, message, authorship=self._authorship(self.head))
 
     def _track(self, how: str, paths: Sequence[str]) -> None:
         self._run(

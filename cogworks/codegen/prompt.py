@@ -159,6 +159,8 @@ def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
             "explanation": change.text,
         }
         for change in task.asked_changes
+        # The base is merged in before anybody is asked for code.
+        if change.merges is None
     ]
     review = task.inputs.get("review")
     # The latest review may be another sub-work-item's; only our own can have sent us back.

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
+from cogworks.forge.conflicts import with_conflicts
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
 from cogworks.forge.inbox import hear, people_to_ask_about
@@ -167,6 +168,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     first = first_lane(snapshot, config, heard.ignored_labels)
     pipeline = pipelines.choose(known.pipeline if known and known.has_begun else first)
     heard = with_failed_checks(heard, snapshot, known, pipeline, config)
+    heard = with_conflicts(heard, snapshot, known, pipeline, config)
 
     def fresh() -> RunState:
         # A new run begins where every run does; what an earlier one chose is forgotten.

@@ -1,6 +1,7 @@
 """What a visit that ended has to publish: what its node wants, answers to those who asked for it, and the first status comment."""
 
 from cogworks.engine.record import Claimed, transition
+from cogworks.forge.conflicts import answer_to_update
 from cogworks.forge.effects import Effect, PostComment
 from cogworks.forge.failing_checks import answer_to_checks
 from cogworks.forge.publication import Published
@@ -16,7 +17,11 @@ def effects_of(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple
     wanted: tuple[Effect, ...] = ()
     if isinstance(outcome, Succeeded):
         asked = answered_by(claimed.visit_lease.state, claimed.pipeline, record.instance)
-        answers = (*answer_to_review(asked, record.visit_key), *answer_to_checks(asked, record.visit_key))
+        answers = [
+            comment
+            for answer in (answer_to_review, answer_to_checks, answer_to_update)
+            for comment in answer(asked, record.visit_key)
+        ]
         wanted = (*outcome.effects, *answers)
     if claimed.visit_lease.state.status_comment is not None:
         return wanted

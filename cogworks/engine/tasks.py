@@ -262,7 +262,7 @@ def _source(
             visit.sub_item in (None, sub_item)
             and slot in outputs
             and visit.has_output
-            and (visit.status == "succeeded" or (may_be_discarded and visit.is_sent_back_by_checks))
+            and (visit.status == "succeeded" or (may_be_discarded and visit.is_mended))
             and (not visit.is_discarded or (may_be_discarded and not _is_left_behind(state, visit)))
         ):
             newest = visit

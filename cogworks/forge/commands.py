@@ -6,11 +6,12 @@ import re
 from cogworks.forge.facts import Comment
 from cogworks.forge.markers import parse_marker
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Verb
-from cogworks.vocabulary import Value
+from cogworks.vocabulary import IssueNumber, Value
 
 MAX_WHY_CHARS = 500
 _LINE = re.compile(r"/cogworks(?P<rest>(\s.*)?)")
 _NODE = re.compile(r"[a-z][a-z0-9_]{0,39}(@[A-Za-z0-9_-]{1,40})?")
+_NUMBER = re.compile(r"#?[1-9][0-9]{0,9}")
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 _SHOWN = re.compile(r"[A-Za-z0-9_@./-]{1,30}")
 
@@ -21,6 +22,8 @@ class Command(Value):
     verb: Verb
     node: str = ""
     """`<node>` or `<node>@<sub-item>`, for `approve` and `reject`."""
+    pull_request: IssueNumber | None = None
+    """For `update`; None: all that can be."""
     artifact: str = ""
     """7 to 64 hex digits of what is approved."""
     why: str = ""
@@ -54,6 +57,8 @@ def parse_command(body: str) -> Command | Misspelt | None:
             return _approve(rest)
         case "reject":
             return _reject(rest)
+        case "update":
+            return _update(rest)
         case "resume" if not rest:
             return Misspelt(problem="`resume` needs a reason why the item may go on")
         case "hold" | "resume":
@@ -95,6 +100,14 @@ def _reject(words: list[str]) -> Command | Misspelt:
     if len(words) < 2:
         return Misspelt(problem=f"the rejection of {words[0]} gives no reason")
     return Command(verb="reject", node=words[0], why=_why(words[1:]))
+
+
+def _update(words: list[str]) -> Command | Misspelt:
+    if not words:
+        return Command(verb="update")
+    if len(words) > 1 or not _NUMBER.fullmatch(words[0]):
+        return Misspelt(problem="`update` takes the number of one pull request, or nothing")
+    return Command(verb="update", pull_request=IssueNumber(int(words[0].removeprefix("#"))))
 
 
 def _unknown(verb: str) -> Misspelt:

@@ -180,6 +180,8 @@ class PullRequest(Value):
     base_oid: CommitOid
     state: Literal["open", "closed", "merged"]
     """`closed` is closed without a merge."""
+    is_conflicting: bool = False
+    """GitHub tried to merge it and could not; false also as long as it does not know."""
     author: Account | None = None
     merged_by: Account | None = None
     reviews: tuple[Review, ...] = ()

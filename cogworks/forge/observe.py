@@ -90,7 +90,10 @@ def _as_known_here(pull: PullRequest, snapshot: Snapshot, state: RunState | None
         # Who closed it while its base was there rejected it, whatever became of the base later.
         seen = next((each for each in state.inputs.pulls if each.number == pull.number), None)
         gone = seen is None or seen.state != "closed" or seen.is_base_gone
-    return pull_facts(pull).model_copy(update={"is_base_gone": gone})
+    stands = snapshot.branches.get(pull.base)
+    is_default = pull.base == snapshot.repository.default_branch
+    base_oid = snapshot.repository.head_oid if is_default else stands.oid if stands else None
+    return pull_facts(pull).model_copy(update={"is_base_gone": gone, "base_oid": base_oid})
 
 
 def pull_facts(pull: PullRequest) -> PullFacts:

@@ -91,7 +91,11 @@ def asked_changes(number: IssueNumber, review: Review, text: ReviewText) -> tupl
 
 def answer_to_review(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
     """The comment below a pull request that says that a review of it was worked on; none where no review asked for anything."""
-    asked = [change for change in changes if change.pull_request is not None and not change.check]
+    asked = [
+        change
+        for change in changes
+        if change.pull_request is not None and not (change.check or change.merges)
+    ]
     if not asked:
         return ()
     names = ", ".join(called(name) for name in dict.fromkeys(change.by for change in asked))

@@ -72,6 +72,8 @@ class PullSeen(Value):
     """GitHub sums its checks up as failed; ours and those still under way count as well there."""
     has_failed_checks: bool = False
     """All checks of the head have ended and some failed, where checks were read."""
+    is_conflicting: bool = False
+    """GitHub cannot merge it, where that was read and is known."""
 
 
 class Waited(Value):
@@ -213,6 +215,7 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
     before = seen_by(tip)
     dealt_with = set(before.reviews or ())
     known_heads = _known_heads(before)
+    known_conflicts = frozenset((head.number, head.oid[:OID_DIGITS]) for head in before.conflicts)
     for pull in before.pulls:
         now = seen.pulls.get(pull.number)
         if now is None:
@@ -226,6 +229,8 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
             return Movable(reason=f"pull request #{now.number} is {word}")
         if now.state == "open" and now.has_failed_checks and _head(now) not in known_heads:
             return Movable(reason=f"checks of pull request #{now.number} failed")
+        if now.state == "open" and now.is_conflicting and _head(now) not in known_conflicts:
+            return Movable(reason=f"pull request #{now.number} conflicts with the branch that it goes to")
         if now.state == "open" and not set(now.change_requests) <= dealt_with:
             return Movable(reason=f"somebody asked for changes of pull request #{now.number}")
     return None
@@ -360,7 +365,7 @@ def fingerprint(item: Listed, seen: Seen) -> str:
     """Everything visible that a decision about the item could hang on: equal while nobody did anything."""
     tip = seen.tips.get(item.number)
     pulls = [
-        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.change_requests}:{p.has_failed_checks}"
+        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.change_requests}:{p.has_failed_checks}:{p.is_conflicting}"
         for p in seen.own_pulls(item)
     ]
     parts = [item.updated_at.isoformat(), tip.oid if tip else "", seen.config_oid, *pulls]

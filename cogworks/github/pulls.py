@@ -136,6 +136,7 @@ def _pull(node: Node, *, checks_hidden: bool) -> PullRequest:
         head_oid=CommitOid(node["headRefOid"]),
         base_oid=CommitOid(node["baseRefOid"]),
         state=node["pullRequestState"].lower(),
+        is_conflicting=node.get("mergeable") == "CONFLICTING",
         author=account(node.get("author")),
         merged_by=account(node.get("mergedBy")),
         reviews=_reviews(node.get("latestOpinionatedReviews")),

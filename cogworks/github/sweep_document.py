@@ -33,7 +33,7 @@ _PULLS = f"""pullRequests(first: {PULLS_PAGE}, after: $pulls, orderBy: {{field: 
     }}"""
 _TIP = "target { oid ... on Commit { message committedDate } }"
 _REVIEWED = (
-    "...Pull latestOpinionatedReviews(first: 20, writersOnly: true) "
+    "...Pull mergeable latestOpinionatedReviews(first: 20, writersOnly: true) "
     "{ nodes { fullDatabaseId state authorCanPushToRepository commit { oid } } } "
     "commits(last: 1) { nodes { commit { statusCheckRollup { contexts(first: 50) { nodes { __typename "
     "... on CheckRun { id name conclusion status externalId } ... on StatusContext { id context state } } } } } } }"
@@ -212,6 +212,7 @@ def pull_seen(node: Mapping[str, Any]) -> PullSeen:
         change_requests=_change_requests(node),
         looks_failed=any(rollup["state"] in ("FAILURE", "ERROR") for rollup in _rollups(node, "newest")),
         has_failed_checks=_has_failed_checks(node),
+        is_conflicting=node.get("mergeable") == "CONFLICTING",
     )
 
 

@@ -82,7 +82,7 @@ def why_again(task: NodeTask, *, with_changes: bool = True) -> str:
     asked = [
         each
         for each in (task.asked_changes if with_changes else ())
-        if each.pull_request is not None or each.text not in task.earlier_failure
+        if each.merges is None and (each.pull_request is not None or each.text not in task.earlier_failure)
     ]
     lines: list[str] = []
     for change in asked:

@@ -9,6 +9,7 @@ from cogworks.codegen.patches import file_actions
 from cogworks.codegen.plan_bounds import as_output, granted_before
 from cogworks.codegen.proving import proof_output
 from cogworks.codegen.transaction import Kept
+from cogworks.codegen.updating import brought_up_to_date, is_all_that_is_asked, succeeded, wanted_merge
 from cogworks.codegen.work import CodingWork
 from cogworks.cycle.context import Task
 from cogworks.cycle.eventlog import segments
@@ -45,13 +46,19 @@ def within(limits: Limits) -> NodeProcedure:
 def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
     """Ask for a change, try it, keep it or ask again with what went wrong; the branch is pushed when it is kept.
 
-    Runs the coding cycle. Each attempt is a transaction on the same clean tree. A change to a protected path and a
+    Where the base branch moved it is merged in first; often that is all. Else runs the coding cycle. Each attempt is a transaction on the same clean tree. A change to a protected path and a
     missing capability end the node at once: a person has to decide on them. The log of events is kept beside the replies.
 
     Raises:
         VisitStopped: a person wants it; the cycle was ended by a signal, and its log says why.
         ApprovalNeeded: the repository's policy wants a person for an action; the next claim goes on from the replies.
     """
+    if (oid := wanted_merge(task)) is not None:
+        merged = brought_up_to_date(task, ports, oid)
+        if isinstance(merged, Failed):
+            return merged
+        if is_all_that_is_asked(task):
+            return succeeded(task, ports, oid, merged)
     work = CodingWork(task, ports)
     found_at = work.workspace.head
     audit = audit_of(task, ports)

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.merging import Joined
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.domain_services.answers import Answer, NotOffered
@@ -88,6 +89,15 @@ class Workspace(Protocol):
     @property
     def head(self) -> CommitOid:
         """The commit the working copy stands on."""
+
+    def fork(self, oid: CommitOid) -> CommitOid | None:
+        """The newest commit that the head and another one both hold; None where the other one is not here, or there is none."""
+
+    def join(self, oid: CommitOid) -> Joined:
+        """Merge a commit into the tree and commit nothing; what nobody but people or a model can decide stands in the files."""
+
+    def commit_joined(self, oid: CommitOid, message: str) -> CommitOid:
+        """Commit the tree with two parents: the head, and the commit that was joined."""
 
     def settle(self, oid: CommitOid) -> None:
         """Stand on a commit, byte-identical to it, whatever was there before."""

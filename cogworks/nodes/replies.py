@@ -262,6 +262,15 @@ class CodeChange(ChangedFiles):
     """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
 
 
+class ResolvedConflicts(ChangedFiles):
+    """What stands where git could not merge two branches."""
+
+    notes: str = ""
+    """What a reviewer should know about a choice that was not obvious."""
+    missing_capability: str = ""
+    """What people have to choose between; empty when both sides can hold."""
+
+
 class Criterion(Part):
     """One aspect that a review pass judges."""
 
@@ -308,6 +317,7 @@ REPLIES: dict[str, type[BaseModel]] = {
     "interface_design": Interfaces,
     "judge_tests": JudgedTests,
     "decide_dispute": DecidedDispute,
+    "merge_conflicts": ResolvedConflicts,
     "planning": Plan,
     "review": ReviewPass,
     "write_tests": WrittenTests,

@@ -19,6 +19,8 @@ class PullFacts(Value):
     merged_by: str = ""
     approved_by: str = ""
     """A person with write permission who approved this very head, and nobody such asked for changes."""
+    base_oid: CommitOid | None = None
+    """Where the branch it goes to stands now; None: unknown."""
     is_base_gone: bool = False
     """The branch it goes to does not exist: GitHub closes it then, and nobody rejected it."""
 

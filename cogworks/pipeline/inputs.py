@@ -27,25 +27,40 @@ from cogworks.pipeline.position import artifact_of, instance_name, is_gated
 from cogworks.pipeline.redoing import NotNow, finished, is_worked_on, rejected, retried, revised
 from cogworks.pipeline.restarting import restarted
 from cogworks.pipeline.state import RunState, visit_key
+from cogworks.pipeline.updating import updated
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import IssueNumber, NodeId, Value
 
 Verb = Literal[
-    "run", "approve", "reject", "retry", "cancel", "restart", "hold", "resume", "status", "revise", "repair"
+    "run",
+    "approve",
+    "reject",
+    "retry",
+    "update",
+    "cancel",
+    "restart",
+    "hold",
+    "resume",
+    "status",
+    "revise",
+    "repair",
+    "resolve",
 ]
-"""`revise` is what a review says that asks for changes, `repair` what checks say that failed; they are no commands."""
+"""`revise` is what a review says that asks for changes, `repair` what checks say that failed, `resolve` that GitHub cannot merge a pull
+request; they are no commands."""
 HOW_TO_WRITE: Mapping[str, str] = {
     "run": "/cogworks run",
     "approve": "/cogworks approve <node> <hash>",
     "reject": "/cogworks reject <node> <why>",
     "retry": "/cogworks retry",
+    "update": "/cogworks update [number]",
     "cancel": "/cogworks cancel",
     "restart": "/cogworks restart",
     "hold": "/cogworks hold [why]",
     "resume": "/cogworks resume <why>",
     "status": "/cogworks status",
 }
-"""Verb -> how it is written; `revise` and `repair` are no commands."""
+"""Verb -> how it is written; `revise`, `repair` and `resolve` are no commands."""
 CANCELLED_TOPIC = "cancelled"
 
 
@@ -57,10 +72,11 @@ class Asked(Value):
     """`<node>` or `<node>@<sub-item key or number>`, for `approve` and `reject`."""
     artifact: str = ""
     pull_request: IssueNumber | None = None
-    """Whose review asks for changes, for `revise`; whose checks failed, for `repair`."""
+    """Whose review asks for changes, for `revise`; whose checks failed, for `repair`; what shall be brought up to date, for `update` and
+    `resolve`; None there: all that go to the default branch."""
     changes: tuple[AskedChange, ...] = ()
     failed_head: FailedHead | None = None
-    """For `repair`."""
+    """For `repair`; with `resolve` the head that conflicts."""
     why: str = ""
     by: str
     comment_id: int = 0
@@ -100,10 +116,17 @@ class Heard(Value):
 
     failed_heads: tuple[FailedHead, ...] = ()
     """Heads with failed checks that start nothing."""
+    conflicts: tuple[FailedHead, ...] = ()
+    """Heads that conflict and start nothing."""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.failed_heads or self.last_comment_id or self.last_label_event_id or self.said)
+        return not (self.is_cursor_moved or self.said)
+
+    @property
+    def is_cursor_moved(self) -> bool:
+        """Whether there is something to note, beside what was asked for."""
+        return bool(self.failed_heads or self.conflicts or self.last_comment_id or self.last_label_event_id)
 
 
 def obey(
@@ -118,8 +141,7 @@ def obey(
         return state
     receipts: list[Receipt] = []
     dealt_with = [said for said in heard.said if not _has_to_wait(said, state, pipeline)]
-    others = heard.last_comment_id or heard.last_label_event_id or heard.failed_heads
-    if not dealt_with and not others:
+    if not dealt_with and not heard.is_cursor_moved:
         return state
     for said in dealt_with:
         if isinstance(said, Refused):
@@ -135,7 +157,8 @@ def obey(
 
 def _has_to_wait(said: "Asked | Refused", state: RunState, pipeline: Pipeline) -> bool:
     """Whether a review is left for the next look, since what it is about is being worked on."""
-    number = said.pull_request if isinstance(said, Asked) else None
+    # A comment is read once; a review, checks and conflicts are there at the next look as well.
+    number = said.pull_request if isinstance(said, Asked) and said.verb != "update" else None
     return number is not None and is_worked_on(state, pipeline, number)
 
 
@@ -160,32 +183,38 @@ def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> R
     match asked.verb:
         case "approve":
             return _approved(state, facts, asked, pipeline)
-        case "reject" | "revise" | "repair":
+        case "reject" | "revise" | "repair" | "resolve":
             return _refused(state, facts, asked, pipeline)
+        case "update":
+            return updated(state, facts, pipeline, by=asked.by, number=asked.pull_request)
         case "run":
             # A label says by itself that it is there; a comment has to be remembered.
             by = asked.by if asked.comment_id else state.asked_by
             return retried(state, facts, pipeline).model_copy(update={"asked_by": by})
         case "retry":
             return retried(state, facts, pipeline, must_exist=True)
-        case "hold":
-            return state.model_copy(update={"held": Held(by=asked.by, why=asked.why)})
-        case "resume":
-            asked_for = state.inputs.request
-            # What a stranger wrote meanwhile is not what this person speaks of.
-            accepted = asked_for.digest if asked_for else facts.issue_digest or state.issue_digest
-            return state.model_copy(update={"held": None, "issue_digest": accepted})
+        case "hold" | "resume":
+            return _held(state, facts, asked)
         case "cancel":
             return _cancelled(state, asked)
         case "status" | "restart":
             return state
 
 
+def _held(state: RunState, facts: Facts, asked: Asked) -> RunState:
+    if asked.verb == "hold":
+        return state.model_copy(update={"held": Held(by=asked.by, why=asked.why)})
+    asked_for = state.inputs.request
+    # What a stranger wrote meanwhile is not what this person speaks of.
+    accepted = asked_for.digest if asked_for else facts.issue_digest or state.issue_digest
+    return state.model_copy(update={"held": None, "issue_digest": accepted})
+
+
 def _refused(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
     """A result is not wanted as it is; who asks for changes in a review wants it done again at once, and so do
     checks that failed."""
     if asked.failed_head is not None:
-        return _repaired(state, facts, asked, asked.failed_head, pipeline)
+        return _mended(state, facts, asked, asked.failed_head, pipeline)
     if asked.pull_request is not None:
         reason = f"{asked.by} asked for changes in a review of #{asked.pull_request}"
         return revised(state, facts, pipeline, asked.pull_request, reason=reason, changes=asked.changes)
@@ -194,13 +223,17 @@ def _refused(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) ->
     return rejected(state, facts, pipeline, _named(state, asked, pipeline), reason=why, changes=changes)
 
 
-def _repaired(state: RunState, facts: Facts, asked: Asked, head: FailedHead, pipeline: Pipeline) -> RunState:
-    """Checks of a pull request failed: its work is done again, or a person is asked where that was done often enough."""
+def _mended(state: RunState, facts: Facts, asked: Asked, head: FailedHead, pipeline: Pipeline) -> RunState:
+    """Checks of a pull request failed, or it conflicts: its work is gone on with, or a person is asked where that was done often enough."""
+    is_conflict = asked.verb == "resolve"
+    if head.became == "repair" and is_conflict:
+        return updated(state, facts, pipeline, by=asked.by, number=head.number)
     if head.became == "repair":
         reason = f"checks of #{head.number} failed: {asked.why}"
         return revised(state, facts, pipeline, head.number, reason=reason, changes=asked.changes)
     key = visit_key(state, Instance(INPUTS_NODE, None), head.number)
-    reply = Owed(topic=f"checks-{head.number}-{head.oid[:12]}", body=asked.why, visit_key=key)
+    what = "conflict" if is_conflict else "checks"
+    reply = Owed(topic=f"{what}-{head.number}-{head.oid[:12]}", body=asked.why, visit_key=key)
     return state.model_copy(update={"owed": (*state.owed, reply)})
 
 
@@ -333,7 +366,9 @@ def _with_cursor(
     before = state.inputs
     reviews = [asked.comment_id for asked in obeyed if asked.verb == "revise"]
     known = (*(before.reviews or ()), *heard.reviews, *reviews)
-    heads = [*heard.failed_heads, *(asked.failed_head for asked in obeyed if asked.failed_head)]
+    became = [(asked.verb, asked.failed_head) for asked in obeyed if asked.failed_head]
+    heads = [*heard.failed_heads, *(head for verb, head in became if verb == "repair")]
+    conflicts = [*heard.conflicts, *(head for verb, head in became if verb == "resolve")]
     inputs = before.model_copy(
         update={
             "last_comment_id": max(before.last_comment_id, heard.last_comment_id),
@@ -343,6 +378,7 @@ def _with_cursor(
             "receipts": receipts or before.receipts,
             "reviews": tuple(sorted(set(known))) if known else before.reviews,
             "failed_heads": _with_heads(before.failed_heads, heads),
+            "conflicts": _with_heads(before.conflicts, conflicts),
         }
     )
     return state.model_copy(update={"inputs": inputs})

@@ -1,7 +1,7 @@
 """What the newest look at an item saw, in one line that a sweep compares with GitHub without reading the state."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.people import FailedHead, InputLabel, Inputs, SeenPull
@@ -9,7 +9,7 @@ from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid, IssueNumber
 
 OID_DIGITS = 12
-_FIELD = re.compile(r"(comment|event|labels|pulls|reviews|checks)=(\S+)")
+_FIELD = re.compile(r"(comment|event|labels|pulls|reviews|checks|conflicts)=(\S+)")
 _PULL = re.compile(
     r"(?P<number>\d{1,10}):(?P<state>open|closed|merged)(?P<approved>\+?):(?P<oid>[0-9a-f]{0,40})"
 )
@@ -57,7 +57,8 @@ def seen_line(inputs: Inputs) -> str:
         "labels": ",".join(inputs.labels),
         "pulls": ",".join(pulls),
         "reviews": ",".join(map(str, inputs.reviews or ())),
-        "checks": ",".join(f"{h.number}:{h.became}:{h.oid[:OID_DIGITS]}" for h in inputs.failed_heads),
+        "checks": _heads(inputs.failed_heads),
+        "conflicts": _heads(inputs.conflicts),
     }
     return " ".join(f"{name}={text}" for name, text in parts.items() if text)
 
@@ -71,11 +72,8 @@ def read_seen(line: str) -> Inputs:
         last_comment_id=int(comment) if comment.isdecimal() else 0,
         last_label_event_id=fields.get("event", ""),
         reviews=tuple(int(text) for text in fields.get("reviews", "").split(",") if text.isdecimal()),
-        failed_heads=tuple(
-            FailedHead.model_validate(found.groupdict() | {"number": int(found["number"])})
-            for text in fields.get("checks", "").split(",")
-            if (found := _HEAD.fullmatch(text))
-        ),
+        failed_heads=_read_heads(fields.get("checks", "")),
+        conflicts=_read_heads(fields.get("conflicts", "")),
         labels=tuple(_LABELS[name] for name in fields.get("labels", "").split(",") if name in _LABELS),
         pulls=tuple(
             SeenPull.model_validate(
@@ -88,4 +86,16 @@ def read_seen(line: str) -> Inputs:
             )
             for found in pulls
         ),
+    )
+
+
+def _heads(heads: Sequence[FailedHead]) -> str:
+    return ",".join(f"{head.number}:{head.became}:{head.oid[:OID_DIGITS]}" for head in heads)
+
+
+def _read_heads(text: str) -> tuple[FailedHead, ...]:
+    return tuple(
+        FailedHead.model_validate(found.groupdict() | {"number": int(found["number"])})
+        for part in text.split(",")
+        if (found := _HEAD.fullmatch(part))
     )

@@ -133,7 +133,7 @@ class SeenPull(Value):
 
 
 class FailedHead(Value):
-    """A head of a pull request at which checks failed, and what became of that."""
+    """A head of a pull request at which checks failed, or that conflicts with its base branch, and what became of that."""
 
     number: IssueNumber
     oid: CommitOid
@@ -176,6 +176,8 @@ class Inputs(Value):
     reviews: tuple[int, ...] | None = None
     """The reviews that asked for changes and were dealt with; None while no pull request is known, and in older ledgers."""
     failed_heads: tuple[FailedHead, ...] = ()
+    conflicts: tuple[FailedHead, ...] = ()
+    """Heads that could not be merged."""
     """The heads with failed checks that were dealt with."""
     receipts: tuple[Receipt, ...] = ()
     """For the commands dealt with last."""

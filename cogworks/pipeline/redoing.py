@@ -9,7 +9,7 @@ from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import Standing, dependents_of, instance_name, slug_of
 from cogworks.pipeline.state import RunState, edge_key
 from cogworks.pipeline.visits import AskedChange, VisitRecord
-from cogworks.vocabulary import IssueNumber, NodeId
+from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey
 
 
 class NotNow(Exception):
@@ -56,6 +56,7 @@ def revised(
     *,
     reason: str,
     changes: tuple[AskedChange, ...],
+    keeps_dependents: bool = False,
 ) -> RunState:
     """The state in which the work behind a pull request is done again, as a review or failed checks of it ask.
 
@@ -63,6 +64,7 @@ def revised(
 
     Args:
         reason: in one line.
+        keeps_dependents: what other sub-work-items built on it stays as it is.
 
     Raises:
         NotNow: nothing of this run made the pull request, or it is too late.
@@ -81,7 +83,7 @@ def revised(
         visits = tuple(asked if visit is newest else visit for visit in state.visits)
         state = state.model_copy(update={"visits": visits})
     # What else failed or was rejected is no business of this review.
-    return _again(state, pipeline, {at}, frozenset())
+    return _again(state, pipeline, {at}, frozenset(), keeps_dependents=keeps_dependents)
 
 
 def is_worked_on(state: RunState, pipeline: Pipeline, number: IssueNumber) -> bool:
@@ -187,10 +189,15 @@ def retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: bo
 
 
 def _again(
-    state: RunState, pipeline: Pipeline, wrong: AbstractSet[Instance], rejected: AbstractSet[Instance]
+    state: RunState,
+    pipeline: Pipeline,
+    wrong: AbstractSet[Instance],
+    rejected: AbstractSet[Instance],
+    *,
+    keeps_dependents: bool = False,
 ) -> RunState:
     """Without these, and without everything built on them; what was rejected is made anew on a pull request of its own."""
-    undone = _built_on(state, pipeline, wrong, rejected)
+    undone = _built_on(state, pipeline, wrong, rejected, keeps_dependents=keeps_dependents)
     slugs = {slug_of(state, pipeline.node(at.node), at.sub_item) for at in rejected}
     marks = {edge_key(edge.id, at.sub_item) for at in undone for edge in pipeline.forward_from(at.node)}
     kept = tuple(pull for pull in state.pull_requests if pull.slug not in slugs)
@@ -199,10 +206,16 @@ def _again(
 
 
 def _built_on(
-    state: RunState, pipeline: Pipeline, wrong: AbstractSet[Instance], rejected: AbstractSet[Instance]
+    state: RunState,
+    pipeline: Pipeline,
+    wrong: AbstractSet[Instance],
+    rejected: AbstractSet[Instance],
+    *,
+    keeps_dependents: bool = False,
 ) -> set[Instance]:
     whole = {at.sub_item for at in rejected if at.sub_item is not None}
-    below = dependents_of(state, {at.sub_item for at in wrong if at.sub_item is not None})
+    wrong_items = {at.sub_item for at in wrong if at.sub_item is not None}
+    below = set[SubItemKey]() if keeps_dependents else dependents_of(state, wrong_items)
     undone = set(wrong)
     for visit in state.visits:
         at = place_of(visit.instance)

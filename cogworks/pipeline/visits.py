@@ -7,7 +7,7 @@ from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import GraphHash, Instance
 from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.spend import Spend
-from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 LEASE_TTL_S = 180
 LEASE_MARGIN_S = 60
@@ -37,6 +37,8 @@ class AskedChange(Value):
     """Where a review or a check says it; None: a command did."""
     check: str = ""
     """The check that failed and says it; empty: a person says it."""
+    merges: CommitOid | None = None
+    """The commit of the base branch that shall be merged into the pull request's; None: it asks for something else."""
 
     @property
     def place(self) -> str:
@@ -79,9 +81,13 @@ class VisitRecord(Value):
         return Instance(self.node, self.sub_item)
 
     @property
-    def is_sent_back_by_checks(self) -> bool:
-        """Nobody rejected its result: checks failed at it, so that it is mended and not made from nothing."""
-        return self.has_output and bool(self.changes) and all(change.check for change in self.changes)
+    def is_mended(self) -> bool:
+        """Nobody rejected its result: checks failed at it, or its base moved, so that it is gone on with and not made from nothing."""
+        return (
+            self.has_output
+            and bool(self.changes)
+            and all(change.check or change.merges for change in self.changes)
+        )
 
     @property
     def told(self) -> str:

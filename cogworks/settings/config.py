@@ -136,6 +136,8 @@ class PullRequestConfig(Value):
     """Whether the merge of the last one closes the issue."""
     ci_repairs: int = Field(default=2, ge=0, le=20)
     """How often failed checks of one pull request start its work again before a person is asked; 0 = never."""
+    conflict_repairs: int = Field(default=2, ge=0, le=20)
+    """How often the base branch is merged into a pull request that GitHub cannot merge before a person is asked; 0 = never."""
 
 
 class Config(Value):

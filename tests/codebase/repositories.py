@@ -77,6 +77,12 @@ class BareRepository:
         (self._seat / path).chmod(0o755)
         return self.put(branch, {})
 
+    def remove(self, branch: str, path: str, *, start: str) -> str:
+        """A commit on the branch from `start` without a file."""
+        git(self._seat, "checkout", "--quiet", "-B", branch, start)
+        (self._seat / path).unlink()
+        return self.put(branch, {})
+
     def head(self, branch: str, *, seat: bool = False) -> str:
         return git(self._seat if seat else self.path, "rev-parse", branch)
 

@@ -10,7 +10,7 @@ from cogworks.forge.commands import Command, Edited, Misspelt, new_commands, par
 from cogworks.forge.facts import Account, Comment
 from cogworks.forge.markers import marked
 from cogworks.pipeline.inputs import HOW_TO_WRITE
-from cogworks.vocabulary import Login, VisitKey
+from cogworks.vocabulary import IssueNumber, Login, VisitKey
 
 ADA = Account(login=Login("ada"), id=7)
 
@@ -42,6 +42,13 @@ def comment(body: str, *, number: int = 1, edited: bool = False) -> Comment:
         ),
         ("/cogworks reject review too slow", Command(verb="reject", node="review", why="too slow")),
         ("/cogworks hold", Command(verb="hold")),
+        ("/cogworks update", Command(verb="update")),
+        ("/cogworks update #12", Command(verb="update", pull_request=IssueNumber(12))),
+        ("/cogworks update 12", Command(verb="update", pull_request=IssueNumber(12))),
+        (
+            "/cogworks update main",
+            Misspelt(problem="`update` takes the number of one pull request, or nothing"),
+        ),
         ("/cogworks resume it was a quote", Command(verb="resume", why="it was a quote")),
         ("/cogworks", Misspelt(problem="it names no verb")),
         ("/cogworks resume", Misspelt(problem="`resume` needs a reason why the item may go on")),
@@ -86,7 +93,7 @@ def test_an_answer_never_repeats_what_could_mean_something_to_github(body: str) 
 def test_every_verb_is_understood_the_way_it_is_shown(verb: str) -> None:
     line = HOW_TO_WRITE[verb].replace("<node>", "intake").replace("<hash>", "0123abc")
 
-    said = parse_command(line.replace("<why>", "so").replace("[why]", ""))
+    said = parse_command(line.replace("<why>", "so").replace("[why]", "").replace("[number]", "12"))
 
     assert isinstance(said, Command)
     assert said.verb == verb

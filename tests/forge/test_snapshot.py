@@ -185,6 +185,7 @@ def test_pull_requests_come_from_branches_and_references_once_each_and_forks_nev
         head_oid=CommitOid("5" * 40),
         base_oid=HEAD,
         state="open",
+        is_conflicting=True,
         author=COGS,
         reviews=(
             Review(
