@@ -41,9 +41,9 @@ def sample_issue(name: str = ISSUE) -> SampleIssue:
     return SampleIssue(title=title.strip(), body=body.strip())
 
 
-def sample_files() -> Mapping[str, str]:
-    """Every file of the sample repository: repository-relative POSIX path -> text, sorted."""
-    return dict(sorted(_texts(sample_folder() / "repository", "")))
+def sample_files(folder: str = "repository") -> Mapping[str, str]:
+    """Every file of the sample repository, or below another folder of the sample: repository-relative POSIX path -> text, sorted."""
+    return dict(sorted(_texts(sample_folder() / folder, "")))
 
 
 def acceptance_test(name: str = ACCEPTANCE_TEST) -> str:

@@ -1,9 +1,10 @@
 """What the person of the demonstration does, over the same REST API that a browser or a script would use."""
 
 import github as pygithub
+from github.ContentFile import ContentFile
 from github.Repository import Repository
 
-from cogworks.demo.facts import AUTHOR, FULL_NAME, ISSUE, ISSUE_NUMBER, TRIGGER, sample_issue
+from cogworks.demo.facts import AUTHOR, FULL_NAME, ISSUE, ISSUE_NUMBER, TRIGGER, sample_files, sample_issue
 from cogworks.demo.stage import Stage
 from cogworks.vocabulary import Value
 
@@ -51,6 +52,33 @@ class Person:
         if any(issue.title == told.title for issue in self.repository.get_issues(state="all")):
             return None
         return self.repository.create_issue(title=told.title, body=told.body).html_url
+
+    def move_base(self, folder: str) -> bool:
+        """Put the files below that folder of the sample on the default branch; False where they are there already."""
+        moved = False
+        for path, text in sample_files(folder).items():
+            found = self._blob(path)
+            if found is not None and found.decoded_content.decode() == text:
+                continue
+            message = f"Read digits of ASCII alone ({path})"
+            if found is None:
+                self.repository.create_file(path, message, text)
+            else:
+                self.repository.update_file(path, message, text, found.sha)
+            moved = True
+        return moved
+
+    def sees_conflict(self) -> bool:
+        """Whether an open pull request cannot be merged, or GitHub does not know yet."""
+        numbers = [pull.number for pull in self.repository.get_pulls(state="open")]
+        return any(self.repository.get_pull(number).mergeable is not True for number in numbers)
+
+    def _blob(self, path: str) -> ContentFile | None:
+        try:
+            found = self.repository.get_contents(path)
+        except pygithub.UnknownObjectException:
+            return None
+        return None if isinstance(found, list) else found
 
     def set_trigger(self, *further: str) -> bool:
         """Set the trigger label, after the further ones; False when it is there already."""

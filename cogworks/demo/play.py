@@ -25,6 +25,8 @@ class PersonOnStage(Protocol):
     def write_beside(self, name: str) -> str | None: ...
     def set_trigger(self, *further: str) -> bool: ...
     def merge(self, number: int) -> str: ...
+    def move_base(self, folder: str) -> bool: ...
+    def sees_conflict(self) -> bool: ...
     def say(self, text: str) -> None: ...
     def said(self) -> Sequence[str]: ...
 
@@ -85,10 +87,7 @@ def play(
             audience.person(f"comments: {act.says}")
             continue
         if report["outcome"] == scenario.ends:
-            found = checks() if scenario.has_checks else ()
-            for line in found:
-                audience.person(f"check {line}")
-            if not found:
+            if not _goes_on(person, audience, scenario, checks):
                 return issue_url, report
             continue
         match report["outcome"]:
@@ -102,6 +101,17 @@ def play(
             case outcome:
                 raise CogworksError(f"the step ended with {outcome!r}: {report['message']}")
     raise CogworksError(f"the issue did not end after {MAX_STEPS} steps.")
+
+
+def _goes_on(person: PersonOnStage, audience: Audience, scenario: Scenario, checks: Checks) -> bool:
+    """Whether something happens to the work that has ended."""
+    found = checks() if scenario.has_checks else ()
+    for line in found:
+        audience.person(f"check {line}")
+    if scenario.base_becomes and person.move_base(scenario.base_becomes):
+        audience.person("pushes to the default branch what conflicts with the pull request")
+    # GitHub finds out in the background whether it can merge, so a step may have come too early.
+    return bool(found) or (bool(scenario.base_becomes) and person.sees_conflict())
 
 
 def _begin(person: PersonOnStage, audience: Audience, scenario: Scenario) -> str:

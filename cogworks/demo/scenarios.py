@@ -39,6 +39,8 @@ class Scenario(Value):
     """What the person sets besides the trigger label."""
     acts: tuple[Act, ...] = ()
     """In their order: each waits until the one before it is done."""
+    base_becomes: str = ""
+    """The folder of the sample with files that a person puts on the default branch once the work has ended; empty: nobody does."""
     has_checks: bool = False
     """Checks look at the pull requests once the work has ended; those that fail are waited for to be repaired."""
     replies: tuple[str, ...]
@@ -125,6 +127,15 @@ _SCENARIOS = (
         issue="bug.md",
         acceptance=_BUG_TEST,
         has_checks=True,
+    ),
+    Scenario(
+        name="merge-conflict",
+        shows="a base branch that moves under a finished pull request: it is merged in, and both sides of the conflict hold",
+        labels=("cogworks:lane:small",),
+        replies=("merge-conflict", "small-bug"),
+        issue="bug.md",
+        acceptance=_BUG_TEST,
+        base_becomes="moved",
     ),
     Scenario(
         name="rejected",

@@ -23,6 +23,7 @@ class Somebody:
 
     def __init__(self, *said: str) -> None:
         self.done: list[str] = []
+        self.looks = 0
         self._said = said
 
     def write_issue(self, name: str) -> str:
@@ -35,6 +36,16 @@ class Somebody:
     def set_trigger(self, *further: str) -> bool:
         self.done.append(f"label {' '.join(further)}")
         return True
+
+    def move_base(self, folder: str) -> bool:
+        is_new = f"move the base to {folder}" not in self.done
+        self.done += [f"move the base to {folder}"] if is_new else []
+        return is_new
+
+    def sees_conflict(self) -> bool:
+        """As long as nobody took a step since."""
+        self.looks += 1
+        return self.looks == 1
 
     def merge(self, number: int) -> str:
         self.done.append(f"merge {number}")
@@ -114,3 +125,14 @@ def test_checks_look_when_the_work_has_ended_until_they_find_nothing_new() -> No
     _, last = play(Somebody(), Nobody(), checked, lambda _: left.pop(0), lambda: found.pop(0))
 
     assert (left, found, last) == ([], [], told("done"))
+
+
+def test_a_base_that_moves_is_followed_until_the_pull_request_can_be_merged() -> None:
+    left = [told("done"), told("succeeded", "code"), told("done")]
+    person = Somebody()
+    moving = scenario().model_copy(update={"base_becomes": "moved"})
+
+    play(person, Nobody(), moving, lambda _: left.pop(0), lambda: ())
+
+    assert left == []
+    assert person.done == ["label cogworks:lane:small", "move the base to moved"]

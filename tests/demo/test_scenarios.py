@@ -76,6 +76,11 @@ EXPECTED = {
         checks=("fails: 1 line(s) too long", "passes"),
         below="Checks of this pull request had failed: `lint`.",
     ),
+    "merge-conflict": Expected(
+        f"intake {_ROUND} integration {_ROUND} integration",
+        "change open",
+        below="GitHub could not merge this pull request.",
+    ),
     "rejected": Expected(
         f"{_FEATURE} {_A} integration@A {_B} integration@B",
         "spec merged, interfaces merged, swi-1 open, swi-2 open",
@@ -115,7 +120,14 @@ def test_a_scenario_goes_as_it_is_told(scenario: Scenario, tmp_path: Path) -> No
         if expected.below:
             (pull,) = played.on_stage.repository.get_pulls()
             bodies = [comment.body.partition("-->\n")[2] for comment in pull.get_issue_comments()]
-            assert [body.partition(" This was")[0] for body in bodies] == [expected.below]
+            assert [body.partition(" This ")[0] for body in bodies] == [expected.below]
+        if scenario.base_becomes:
+            (pull,) = played.on_stage.repository.get_pulls()
+            parents = played.on_stage.repository.get_commit(pull.head.sha).parents
+            assert (len(parents), parents[1].sha, pull.mergeable) == (2, pull.base.sha, True)
+            issue = played.on_stage.repository.get_issue(1).html_url
+            checked = played.cogworks("fsck", issue)
+            assert checked.code == 0, checked
         if scenario.acceptance:
             judge_work(played, scenario, tmp_path)
 
@@ -138,7 +150,7 @@ def test_a_scenario_that_is_not_there_is_refused_with_those_that_are() -> None:
 
     assert str(caught.value) == (
         "there is no scenario 'smal-bug'; did you mean 'small-bug'? "
-        "There are small-bug, feature, thin-issue, duplicate, escalation, safety-critical, spec-revised, review-remediation, ci-failure, rejected."
+        "There are small-bug, feature, thin-issue, duplicate, escalation, safety-critical, spec-revised, review-remediation, ci-failure, merge-conflict, rejected."
     )
 
 
