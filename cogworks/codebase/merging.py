@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.failures import CodebaseError, GitFailed
@@ -11,7 +12,9 @@ from cogworks.vocabulary import CommitOid
 MAX_SUBJECTS = 10
 RunsGit = Callable[..., str]
 """`Git.run` in one working copy."""
-_MARK = re.compile(r"^(?:<{7} HEAD|>{7} [0-9a-f]{40})\b", re.MULTILINE)
+_MARK = re.compile(r"^(?:<{7} HEAD|>{7} (?:[0-9a-f]{40}|theirs))[ \t\r]*$", re.MULTILINE)
+_BEGAN = re.compile(r"^\|{7} [0-9a-f]+(?=\r?$)", re.MULTILINE)
+_ENDS = re.compile(r"^>{7} [0-9a-f]{40}(?=\r?$)", re.MULTILINE)
 
 
 class Joined(NamedTuple):
@@ -31,12 +34,18 @@ def has_marks(text: str) -> bool:
 
 
 def join(
-    run: RunsGit, other: CommitOid, *, authorship: dict[str, str], read: Callable[[str], str | None]
+    run: RunsGit,
+    other: CommitOid,
+    *,
+    authorship: dict[str, str],
+    root: Path,
+    read: Callable[[str], str | None],
 ) -> Joined:
     """Merge a commit into the clean tree, and commit nothing; the head and what is before it stay.
 
     Args:
-        read: text of a file; None where it is none.
+        root: of the working copy.
+        read: text of a file in it; None where it is none, or behind a link.
 
     Raises:
         GitFailed: git could not merge for another reason than a conflict; the tree is as before.
@@ -53,7 +62,9 @@ def join(
             run("reset", "--hard", "--quiet", head)
             raise
         told = run("log", f"--max-count={MAX_SUBJECTS}", "--format=%s", f"{head}..{other}", "--", *paths)
-        marked = {path for path in paths if has_marks(read(path) or "")}
+        marked = {path: text for path in paths if has_marks(text := read(path) or "")}
+        for path, text in marked.items():
+            (root / path).write_bytes(_without_names(text).encode())
         found = Joined(
             conflicts=tuple(path for path in paths if path in marked),
             undecided=tuple(path for path in paths if path not in marked),
@@ -65,6 +76,11 @@ def join(
     run("reset", "--hard", "--quiet", head)
     run("read-tree", "--reset", "-u", tree)
     return found
+
+
+def _without_names(text: str) -> str:
+    """The text with marks that name no commit: who is shown it is shown the same whenever the commits were made."""
+    return _ENDS.sub(">>>>>>> theirs", _BEGAN.sub("||||||| began with", text))
 
 
 def merge_committed(run: RunsGit, other: CommitOid, message: str, *, authorship: dict[str, str]) -> CommitOid:

@@ -344,7 +344,7 @@ class WorkingCopy:
 
     def join(self, oid: CommitOid) -> Joined:
         """Merge a commit into the files as they were committed, and commit nothing; raises as `merging.join`."""
-        return join(self._run, oid, authorship=self._authorship(self.head), read=self.read)
+        return join(self._run, oid, authorship=self._authorship(self.head), root=self._path, read=self.read)
 
     def commit_joined(self, oid: CommitOid, message: str) -> CommitOid:
         """Commit everything with two parents, the head and the commit that was joined; as reproducible as `commit`."""

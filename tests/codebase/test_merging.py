@@ -95,7 +95,15 @@ def test_both_sides_and_what_they_began_with_stand_in_a_file_that_conflicts(
     assert has_marks(text)
     order = [
         text.index(word)
-        for word in ("<<<<<<< HEAD", "ours", "|||||||", "two", "=======", "theirs", ">>>>>>>")
+        for word in (
+            "<<<<<<< HEAD\n",
+            "ours",
+            "||||||| began with\n",
+            "two",
+            "=======\n",
+            "theirs",
+            ">>>>>>> theirs\n",
+        )
     ]
     assert order == sorted(order)
     # What git could merge beside it is there, and nothing says that a merge is under way.
