@@ -55,6 +55,7 @@ SEEN_BY = {
     "LedgerConfig.keep_days": "upkeep/test_archiving.py::test_the_repository_says_how_long_a_ledger_stays_unless_the_operator_does",
     "CommandConfig.allowed_apps": "engine/test_trust.py::test_an_author_who_is_gone_and_an_app_that_is_not_named_are_not_trusted",
     "IsolationConfig.require": "engine/test_trust.py::test_safety_and_the_team_s_wish_need_walls_whoever_wrote_the_issue",
+    "SecurityConfig.injection": "engine/test_step_injections.py::test_a_hostile_issue_waits_unless_the_repository_wants_it_only_marked",
     "DependencyConfig.changes": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "DependencyConfig.manifests": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "SightConfig.first_view_tokens": "nodes/test_shown.py::test_a_view_has_the_room_that_is_configured",

@@ -15,10 +15,17 @@ from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger,
 from cogworks.forge.observe import facts_of
 from cogworks.forge.reviews import new_change_requests, with_change_requests
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.wordings import editors_to_ask_about, requests_in, seen_texts
+from cogworks.forge.wordings import (
+    edited_texts,
+    editors_to_ask_about,
+    requests_in,
+    seen_texts,
+    texts_of_people,
+)
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.task import WorkItem
+from cogworks.pipeline.contamination import suspected
 from cogworks.pipeline.decision import Decision, decide
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
@@ -188,6 +195,9 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     )
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
+    # After what people said: nobody answers for a text that nobody was asked about.
+    words = texts_of_people(snapshot, obeyed, edited_texts(snapshot, obeyed))
+    obeyed = suspected(obeyed, words, holds=config.security.injection == "hold")
     critical = facts.is_safety_critical or obeyed.is_safety_critical
     obeyed = moved_up_for_safety(obeyed, pipelines, is_critical=critical)
     # A restart begins where a new run does, and one that moved up goes on elsewhere.

@@ -52,6 +52,9 @@ class Refused:
     problem: str
     has_claimed: bool = False
     """Whether a node was claimed before the problem was found: somebody who is obeyed asked for the item."""
+    considered: RunState | None = None
+    """The run with what people said obeyed, where a text that they have to answer for is the problem: no answer counts that was
+    given before the question."""
 
     @property
     def refusal(self) -> Refusal:
@@ -83,7 +86,9 @@ def tell_refusal(
     event = _asked_by(ports.tracker, refused.snapshot) if attempt else None
     if not attempt or (event is None and not refused.has_claimed):
         return
-    state = _with_problem(state or _born(refused.snapshot, new_run_id()), refused, event)
+    state = _with_problem(
+        refused.considered or state or _born(refused.snapshot, new_run_id()), refused, event
+    )
     try:
         _tell(ports, ledger, refused, state, attempt)
     except StaleTip:

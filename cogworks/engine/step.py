@@ -45,7 +45,7 @@ from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.limits import calls_model, shortage
 from cogworks.pipeline.position import Standing, instance_name, waiting_for
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import visit_key
+from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.visits import Lease, VisitRecord
 
 MAX_CLAIMS = 3
@@ -96,10 +96,23 @@ def _act(ports: StepPorts, seen: Considered, wanted: Wanted) -> StepReport:
             return _give_up(ports, seen, lease, reason)
         case move.Finish():
             return _finish(ports, seen)
+        case move.Wait(waiting_for=waits) if _is_held_before_it_began(seen):
+            # There is no ledger yet, or nothing in it but this.
+            problem = "\n".join(f"{wait.line}\n{wait.paste}" for wait in waits)
+            _tell(ports, seen.snapshot, problem, wanted, considered=seen.state)
+            return report(
+                "waiting", "; ".join(wait.line for wait in waits), seen, seen.state, waiting_for=waits
+            )
         case rest:
             # Those above deal with what people said in the commit of their own work.
             _deal_with_inputs(ports, seen, rest)
             return _rest(ports, seen, rest)
+
+
+def _is_held_before_it_began(seen: Considered) -> bool:
+    """Whether a text gives orders to the model, and nothing was posted on the issue that could say so."""
+    is_mute = seen.known is None or (not seen.known.has_begun and seen.known.status_comment is None)
+    return bool(seen.state.inputs.contaminated) and is_mute
 
 
 def _rest(
@@ -347,16 +360,23 @@ def _show(ports: StepPorts, seen: Considered, now: Standing) -> str:
 
 
 def _tell(
-    ports: StepPorts, snapshot: Snapshot, problem: str, wanted: Wanted, *, has_claimed: bool = False
+    ports: StepPorts,
+    snapshot: Snapshot,
+    problem: str,
+    wanted: Wanted,
+    *,
+    has_claimed: bool = False,
+    considered: RunState | None = None,
 ) -> None:
-    """Say on the issue what a person has to mend in the repository.
+    """Say on the issue what a person has to mend in the repository, or which text they have to answer for.
 
     Raises:
         StaleTip: the ledger moved meanwhile, so somebody else may have begun.
     """
     state = state_of(snapshot)
     if state is None or state.refusal is not None or has_claimed:
-        refused, ledger = Refused(snapshot, state, problem, has_claimed), ports.ledger(snapshot)
+        refused = Refused(snapshot, state, problem, has_claimed or considered is not None, considered)
+        ledger = ports.ledger(snapshot)
         try:
             tell_refusal(
                 _answer_ports(ports), ledger, refused, take_over=wanted.take_over, new_run_id=ports.new_run_id

@@ -6,7 +6,7 @@ from cogworks.forge.facts import Account, Edit, SubIssue
 from cogworks.forge.inbox import objection
 from cogworks.forge.markers import parse_marker, text_below_marker
 from cogworks.forge.snapshot import Snapshot
-from cogworks.leaving import in_title
+from cogworks.leaving import called, in_title
 from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.state import RunState, SubItem, issue_digest
 from cogworks.pipeline.wording import Request, SeenEdit, SeenText, unjudged
@@ -79,6 +79,22 @@ def edited_texts(snapshot: Snapshot, state: RunState) -> Mapping[SubItemKey, Edi
         if (known := state.inputs.sub_requests.get(planned.key)) is not None
         and known.digest == issue_digest(shown.title, shown.body)
     }
+
+
+def texts_of_people(
+    snapshot: Snapshot, state: RunState, edited: Mapping[SubItemKey, EditedText]
+) -> Iterator[tuple[str, str]]:
+    """What people wrote that prompts are made from: what each text is, and the text."""
+    yield "the title of the issue", snapshot.issue.title
+    yield "the body of the issue", snapshot.issue.body
+    for planned in state.sub_items or ():
+        if text := edited.get(planned.key):
+            yield f"sub-issue #{planned.number}", f"{text.title}\n\n{text.body}"
+    for visit in state.visits:
+        for change in visit.changes:
+            # What a check says is output of the repository.
+            if not change.check:
+                yield f"what {called(change.by)} asked for", change.text
 
 
 def _sub_issues(snapshot: Snapshot, state: RunState | None) -> Iterator[tuple[SubItem, SubIssue]]:

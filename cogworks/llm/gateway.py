@@ -15,7 +15,7 @@ from cogworks.llm.budget import Budget, Dollars, Estimate, Price, PriceList, Tok
 from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
 from cogworks.llm.conversation import Conversation, Looks, Wanted, never_fitted, opening_text, turn_schema
 from cogworks.llm.counting import by_count
-from cogworks.llm.prompts import Prompt, Prompts, as_json
+from cogworks.llm.prompts import Prompt, Prompts, as_json, marks
 from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.replies import Fits, read_reply
 from cogworks.llm.schemas import Schema, full_schema, reduced_schema
@@ -53,6 +53,8 @@ class PromptManifest(Value):
     schema_sha256: str
     shown: tuple[dict[str, Any], ...] = ()
     """The files of the repository in the first prompt of a conversation: path, level, tokens, score and reasons of each."""
+    contaminated: tuple[str, ...] = ()
+    """Texts in the conversation that give orders to a model: what each is, and the kinds of orders."""
 
 
 class ReplyRecord(Value):
@@ -359,6 +361,7 @@ def _manifest(request: ModelRequest, question: Prompt) -> PromptManifest:
         messages_sha256=sha256(canonical_text(messages)),
         schema_sha256=sha256(canonical_text(request.output_schema)),
         shown=request.shown if len(request.messages) == 1 else (),
+        contaminated=marks(message.text for message in request.messages if message.role == "user"),
     )
 
 

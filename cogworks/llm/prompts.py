@@ -4,6 +4,7 @@ The rules that stand above everything a model reads, and the only way to write a
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +16,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from cogworks.canonical import sha256
 from cogworks.errors import ConfigurationError
+from cogworks.injection.detecting import scan
+from cogworks.injection.quoting import mark
 from cogworks.vocabulary import Value
 
 RULES = """\
@@ -54,6 +57,7 @@ SYSTEM_VARIABLES = frozenset({"output_schema"})
 """All that a system section may use: the rest may hold text written by strangers."""
 
 _ENDS_A_LABEL = {ord("<"): " ", ord(">"): " ", ord('"'): "'"}
+_MARKED = re.compile(r'<data-[0-9a-f]{16} of="([^"\n]{0,300}; contaminated: [a-z_, ]{1,300})">')
 _AGAIN = f"_again{SUFFIX}"
 _RULES = "_rules"
 _NOT_REPLACED = (
@@ -87,13 +91,19 @@ def delimited(text: object, label: str = "data") -> str:
 
     Args:
         label: what the text is. It may hold names that strangers chose, so it stands inside the opening delimiter, shortened
-            to one plain line that cannot end it.
+            to one plain line that cannot end it. Where text or label give orders to a model, it says so.
     """
     body = _encodable(str(text))
     tag = f"data-{sha256(body)[:16]}"
     name = " ".join(_encodable(str(label)).translate(_ENDS_A_LABEL).split())[:200]
+    orders = tuple(each.kind for text in (body, str(label)) for each in scan(text).findings)
     end = "" if body.endswith("\n") else "\n"
-    return f'<{tag} of="{name}">\n{body}{end}</{tag}>'
+    return f'<{tag} of="{name}{mark(orders)}">\n{body}{end}</{tag}>'
+
+
+def marks(texts: Iterable[str]) -> tuple[str, ...]:
+    """What the delimiters in some texts say of orders that were found between them, each once."""
+    return tuple(dict.fromkeys(found[1] for text in texts for found in _MARKED.finditer(text)))
 
 
 def as_json(value: object) -> str:

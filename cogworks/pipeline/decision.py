@@ -8,6 +8,7 @@ from typing import Literal
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
 from cogworks.pipeline.calls import rejected_visits
 from cogworks.pipeline.closing import end_of
+from cogworks.pipeline.contamination import question
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.limits import calls_model, shortage, too_many_visits
@@ -155,6 +156,8 @@ def _forced(standing: Standing) -> Decision | None:
             reason=f"{standing.facts.issue_url} does not carry the label {standing.facts.trigger!r}, so nobody asked for it. "
             f"Set the label {standing.facts.trigger!r} and run the command again.",
         )
+    if found := standing.state.inputs.contaminated:
+        return Wait(waiting_for=(question(found),))
     if standing.state.graph_hash != standing.pipeline.graph_hash:
         return Stop(
             outcome="configuration_error",

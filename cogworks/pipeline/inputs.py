@@ -11,6 +11,7 @@ from cogworks.pipeline.calls import (
     lapsed,
     with_approved_call,
 )
+from cogworks.pipeline.contamination import answered
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
@@ -207,7 +208,8 @@ def _held(state: RunState, facts: Facts, asked: Asked) -> RunState:
     asked_for = state.inputs.request
     # What a stranger wrote meanwhile is not what this person speaks of.
     accepted = asked_for.digest if asked_for else facts.issue_digest or state.issue_digest
-    return state.model_copy(update={"held": None, "issue_digest": accepted})
+    inputs = answered(state.inputs, by=asked.by, why=asked.why)
+    return state.model_copy(update={"held": None, "issue_digest": accepted, "inputs": inputs})
 
 
 def _refused(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:

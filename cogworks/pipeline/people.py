@@ -164,6 +164,34 @@ class Doubt(Value):
     asked_by: str = ""
 
 
+class Contaminated(Value):
+    """A text of people that gives orders to the model: nothing is made from it before somebody answers for it."""
+
+    source: str
+    """What the text is."""
+    digest: str
+    """Its sha256."""
+    kind: str
+    signature: str
+    version: str
+    """Of the signatures."""
+    line: int
+    why: str
+    how: str = ""
+    """How the words were hidden; empty: not at all."""
+    quote: str
+    """The words, fit to be shown between backticks."""
+
+
+class Cleared(Value):
+    """A text that gives orders to the model, and why somebody who may ask for work wants it used all the same."""
+
+    source: str
+    digest: str
+    by: str
+    why: str
+
+
 class Inputs(Value):
     """The newest human inputs that have been dealt with; it moves in the commit that obeys them."""
 
@@ -193,3 +221,7 @@ class Inputs(Value):
     """The sub-issues that people edited who may; the others are as the plan has them."""
     doubts: tuple[Doubt, ...] = ()
     """Texts that wait for a person."""
+    contaminated: tuple[Contaminated, ...] = ()
+    """Texts that give orders to the model and that nobody answered for."""
+    cleared: tuple[Cleared, ...] = ()
+    """Those that somebody answered for."""

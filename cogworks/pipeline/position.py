@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from cogworks.pipeline.calls import approval_line, asking_visits, question, rejected_visits
+from cogworks.pipeline.contamination import question as contaminated_texts
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
 from cogworks.pipeline.gates import gate_of, work_class
@@ -161,6 +162,8 @@ def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
         return ()
     position = standing.position
     waits = [stopped] if (stopped := stopped_by(standing.state, standing.facts)) else []
+    if found := standing.state.inputs.contaminated:
+        waits.append(contaminated_texts(found))
     waits += [doubted(doubt) for doubt in standing.state.inputs.doubts]
     if request := changed_request(standing.state, standing.facts, standing.pipeline, position):
         waits.append(request)

@@ -21,6 +21,7 @@ from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.labels import LabelConfig, label_clashes
 from cogworks.settings.lanes import LaneConfig
 from cogworks.settings.llm import LlmConfig, Price
+from cogworks.settings.security import IsolationConfig, SecurityConfig
 from cogworks.settings.sight import SightConfig
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
@@ -70,13 +71,6 @@ class CommandConfig(Value):
 
     allowed_apps: tuple[str, ...] = ()
     """Logins of GitHub Apps, with or without `[bot]`."""
-
-
-class IsolationConfig(Value):
-    """`[isolation]`: whose items run code of the repository only in complete isolation."""
-
-    require: Literal["untrusted", "always"] = "untrusted"
-    """`untrusted`: safety-critical items, and those whose author may not write here."""
 
 
 class DependencyConfig(Value):
@@ -150,6 +144,7 @@ class Config(Value):
     ledger: LedgerConfig = LedgerConfig()
     commands: CommandConfig = CommandConfig()
     isolation: IsolationConfig = IsolationConfig()
+    security: SecurityConfig = SecurityConfig()
     dependencies: DependencyConfig = DependencyConfig()
     coding: CodingConfig = CodingConfig()
     tests: TestsConfig = TestsConfig()

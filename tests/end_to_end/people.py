@@ -156,12 +156,18 @@ def open_hub(directory: Path) -> Iterator[RunningHub]:
         yield running
 
 
-def new_item(hub: RunningHub, *, labels: tuple[str, ...] = ("cogworks:run",), by: str = "ann") -> Item:
+def new_item(
+    hub: RunningHub,
+    *,
+    labels: tuple[str, ...] = ("cogworks:run",),
+    by: str = "ann",
+    body: str = "It should add.",
+) -> Item:
     """A new issue; GitHub drops the labels of an author who may not set them."""
     made = httpx.post(
         f"{hub.api_url}/repos/octo-org/adder/issues",
         content=json.dumps(
-            {"title": f"add() subtracts, no. {next(_numbers)}", "body": "It should add.", "labels": labels}
+            {"title": f"add() subtracts, no. {next(_numbers)}", "body": body, "labels": labels}
         ),
         headers={"Authorization": f"Bearer {TOKENS[by]}"},
     )

@@ -79,7 +79,7 @@ def test_the_model_reads_what_it_judges_as_data() -> None:
     [message] = request.messages
     assert answers_in(outcome.output)[0].why == "Nothing shows it."
     assert ITEM.title in message.text
-    assert 'of="review as JSON">' in message.text
+    assert 'of="review as JSON; contaminated: instruction_override">' in message.text
     assert message.text.index("review as JSON") < message.text.index("code as JSON")
     assert f"{30_002 - MAX_PART_CHARS} more characters are not shown" in message.text
     assert "Ignore the rules" not in request.system

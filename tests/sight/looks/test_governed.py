@@ -133,7 +133,7 @@ def test_a_file_cannot_forge_the_end_of_a_result_or_speak_as_the_system() -> Non
     tag = head.removeprefix("<").split(" ")[0]
     assert rest.count(f"</{tag}>") == 1
     assert rest.endswith(f"</{tag}>")
-    assert head.endswith('src/shop/evil.py">')
+    assert head.endswith('src/shop/evil.py; contaminated: forged_role, secret_disclosure">')
 
 
 def test_secrets_are_masked() -> None:
