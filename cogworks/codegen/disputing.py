@@ -17,6 +17,8 @@ from cogworks.tools.approvals import HASH_CHARS
 from cogworks.vocabulary import Value
 
 PROMPT = "decide_dispute"
+SCOPE_AMBIGUOUS = "SCOPE_AMBIGUOUS"
+"""The approved texts of a safety-affecting item allow two readings, and nobody but a person chooses one."""
 
 
 class Dispute(Value):
@@ -133,10 +135,16 @@ def question(place: Place, dispute: Dispute) -> ApprovalNeeded:
     """What a person is asked: whether the test stays. The same for the same tests and the same words of all who took part."""
     said = {name: text for name, text in dispute.model_dump(exclude={"is_wrong"}).items() if text}
     name = sha256(canonical({"tool": KEEP_TEST, "tests": place.handoff.sha256, **said}))[:HASH_CHARS]
+    code = f"{SCOPE_AMBIGUOUS}: " if _is_ambiguous(place, dispute) else ""
     return ApprovalNeeded(
-        f"{place.item.key}: the test {dispute.test_id} is disputed by whoever has to make it pass: {dispute.coder}",
+        f"{code}{place.item.key}: the test {dispute.test_id} is disputed by whoever has to make it pass: {dispute.coder}",
         tool=KEEP_TEST,
         call_hash=name,
         shown=canonical(said),
         lapsed=place.task.lapsed_calls.get(name, ""),
     )
+
+
+def _is_ambiguous(place: Place, dispute: Dispute) -> bool:
+    is_safety = bool((place.task.inputs.get("classification") or {}).get("safety_affecting"))
+    return is_safety and bool(dispute.decision) and not dispute.is_wrong

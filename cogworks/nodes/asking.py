@@ -16,6 +16,10 @@ from cogworks.nodes.task import Learnt, NodeTask, Visit
 from cogworks.pipeline.visits import AskedChange
 from cogworks.sight.view import FirstView
 
+SCOPE_UNDERSPECIFIED = "SCOPE_UNDERSPECIFIED"
+"""The work needs what the approved texts do not allow; people widen them, or do not."""
+PROTECTED_PATH_VIOLATION = "PROTECTED_PATH_VIOLATION"
+"""A protected path was touched; the model is not asked again."""
 MAX_LEARNT_CHARS = 20_000
 """Of the change that was made on a shorter way."""
 MAX_FAILURE_CHARS = 6_000
@@ -150,14 +154,14 @@ def reason_for_a_person(
     """
     if missing_capability:
         return Failed(
-            reason=f"{node} needs what {bounds} not allow: {missing_capability.rstrip('. ')}. "
+            reason=f"{SCOPE_UNDERSPECIFIED}: {node} needs what {bounds} not allow: {missing_capability.rstrip('. ')}. "
             "Extend the specification, merge it, then remove the trigger label and set it again.",
             category="escalated",
             missing=missing_capability,
         )
     if touched := [path for path in paths if protected_by(path) is not None]:
         return Failed(
-            reason=f"{node} proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
+            reason=f"{PROTECTED_PATH_VIOLATION}: {node} proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
             "If that change is wanted, make it by hand.",
             category="refused_change",
         )

@@ -12,6 +12,7 @@ from cogworks.nodes.replies import DecidedDispute, DisputedTest, ProposedFile, W
 from cogworks.pipeline.calls import KEEP_TEST
 from tests.codegen.test_test_writing import CUSTOM, FIX, implemented, log, played, the_task, world
 from tests.fakes import FakePorts
+from tests.nodes.examples import CLASSIFICATION, output
 
 TEXT = "def test_sum(): ...\n\n\ndef test_other(): ...\n"
 BETTER = "def test_sum():\n    pass\n\n\ndef test_other(): ...\n"
@@ -106,6 +107,22 @@ def test_then_a_person_is_asked_and_the_item_waits_until_it_is_told_that_the_tes
     run(approved, place)
     assert "A person looked at it and decided that it is right." in place.model.asked[-1]
     assert place.copy.tree[CUSTOM] == TEXT
+
+
+@pytest.mark.parametrize(
+    ("safety", "verdict", "is_ambiguous"),
+    [(True, "undecided", True), (False, "undecided", False), (True, "test_is_wrong", False)],
+)
+def test_a_specification_of_two_readings_is_ambiguous_where_a_mistake_could_harm(
+    safety: bool, verdict: str, is_ambiguous: bool
+) -> None:
+    answers = [STANDS_BY, decided(verdict), *([STANDS_BY] if verdict == "test_is_wrong" else [])]
+    classified = {"classification": {**output(CLASSIFICATION), "safety_affecting": safety}}
+
+    with pytest.raises(ApprovalNeeded) as raised:
+        run(the_task(inputs=classified), world(whole(), DISPUTED, *answers))
+
+    assert str(raised.value).startswith("SCOPE_AMBIGUOUS: A: the test ") == is_ambiguous
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ FOR_A_PERSON = (
         lambda: judged(missing="It needs the network"),
         (
             (
-                "interface_design needs what the specification does not allow: It needs the network. Extend the specification, merge it, then "
+                "SCOPE_UNDERSPECIFIED: interface_design needs what the specification does not allow: It needs the network. Extend the specification, merge it, then "
                 "remove the trigger label and set it again."
             ),
         ),
@@ -61,7 +61,7 @@ FOR_A_PERSON = (
         lambda: judged([".github/workflows/ci.yml"]),
         (
             (
-                "interface_design proposed to change protected path(s) .github/workflows/ci.yml; nothing was written. If that change is wanted, "
+                "PROTECTED_PATH_VIOLATION: interface_design proposed to change protected path(s) .github/workflows/ci.yml; nothing was written. If that change is wanted, "
                 "make it by hand."
             ),
         ),
