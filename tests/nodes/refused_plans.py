@@ -387,7 +387,7 @@ PLANNING = (
     Row(
         "path",
         lambda: plan(planned("A", files=("../x.py",))),
-        ("A lists the file '../x.py'; paths are relative to the repository and have no `..`",),
+        ("A lists the file '../x.py'; paths are relative to the repository, name a file and have no `..`",),
     ),
     Row(
         "interface-of-nobody",

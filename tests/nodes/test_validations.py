@@ -58,6 +58,7 @@ ELSEWHERE = {
     "{}: the policy `{}` wants a person to approve {}, call {}": "tests/codegen/test_guarded_actions.py",
     "code_generation: {} ({}) was not solved: {}.\nLook at": "tests/nodes/test_code_generation.py",
     "code_generation: {} ({}) was not solved: {}.\n{}\n\n": "tests/nodes/test_code_generation.py",
+    " Whoever wrote the code asked for it: {}": "tests/security/test_files_outside_the_plan.py",
 }
 NO_VALIDATION = frozenset(
     {
