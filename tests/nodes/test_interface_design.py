@@ -203,6 +203,7 @@ def test_a_protected_path_ends_the_node_without_asking_again() -> None:
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "refused_change"
+    assert outcome.reason.startswith("PROTECTED_PATH_VIOLATION: ")
     assert ".github/workflows/ci.yml" in outcome.reason
     assert world.model.purposes == ["interface_design-1"]
 
@@ -214,6 +215,7 @@ def test_a_missing_capability_is_put_to_people() -> None:
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"
+    assert outcome.reason.startswith("SCOPE_UNDERSPECIFIED: ")
     assert "It needs the network." in outcome.reason
 
 
