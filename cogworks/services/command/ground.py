@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
 from cogworks.domain_services.messages import ErrorCode, Request
+from cogworks.services.command.install_options import FOLDER, is_workflow
 from cogworks.services.command.machine import Commands, Machine
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
@@ -83,7 +84,8 @@ def ground_of(request: Request, folder: Path, machine: Machine) -> Ground:
 
 
 def _found(place: Path, language: str) -> Recipe:
-    names = sorted(each.name for each in place.iterdir())
+    workflows = (each.relative_to(place).as_posix() for each in place.glob(f"{FOLDER}*.y*ml"))
+    names = sorted([*(each.name for each in place.iterdir()), *filter(is_workflow, workflows)])
     texts = dict.fromkeys(names, "") | {name: text_at(place, name) for name in wanted_texts(names)}
     return recipe_of(texts, language)
 

@@ -14,6 +14,7 @@ from cogworks.domain_services.messages import ErrorCode, Repository, RepositoryS
 from cogworks.removal import temporary_folder
 from cogworks.services.command.fetching import lacks_modules, locks_crates, names_crates, own_cache
 from cogworks.services.command.ground import CONFIGURED, Ground, NotReady
+from cogworks.services.command.install_options import is_workflow
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
@@ -154,7 +155,7 @@ def _folder(machine: Machine) -> Iterator[Path]:
 
 def _recipe_of(checkout: Checkout, machine: Machine) -> Recipe:
     """What the manifests of the base ask for, whatever a change made of them."""
-    names = sorted({path.partition("/")[0] for path in checkout.blobs})
+    names = sorted({path if is_workflow(path) else path.partition("/")[0] for path in checkout.blobs})
     texts = dict.fromkeys(names, "") | {
         name: text_of(checkout, name, search_path=machine.search_path) for name in wanted_texts(names)
     }

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cogworks.domain_services.languages import languages_at
+from cogworks.services.command.install_options import is_workflow, with_own_options
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 from cogworks.services.command.scripts import of_packages, of_script
 
@@ -19,7 +20,7 @@ _STARTED = re.compile(
     r"(?:\w+=\S* )*(?:bundle exec |php (?:-\S+ )*)?(?:[\w.-]*/)*(rspec|rake|phpunit)(?:\.phar)?(?= |$)"
 )
 Texts = Mapping[str, str]
-"""Name at the root -> text of it, empty for a file that nobody reads."""
+"""Name at the root, or path of a workflow -> text of it, empty for a file that nobody reads."""
 
 
 def recipe_of(texts: Texts, language: str = "") -> Recipe:
@@ -91,7 +92,7 @@ def _of_rspec(line: str, *, has_formatter: bool) -> Recipe:
 
 def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
     """Which of these files a recipe reads."""
-    return tuple(name for name in names if name in _READ or name.endswith(".gemspec"))
+    return tuple(name for name in names if name in _READ or name.endswith(".gemspec") or is_workflow(name))
 
 
 def _typescript(texts: Texts) -> Recipe:
@@ -101,16 +102,19 @@ def _typescript(texts: Texts) -> Recipe:
     has_script = "test" in scripts and "no test specified" not in scripts["test"]
     script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
     recipe = of_script(script, scripts) if has_script else of_packages(packages)
+    setup, workflow = with_own_options(_node_setup(texts), texts) if packages else ("", "")
+    own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()
     return recipe._replace(
         language="typescript",
-        setup=_node_setup(texts) if packages else (),
+        setup=(setup,) if setup else (),
+        notes=(*dict.fromkeys(recipe.notes), *own),
         lint="eslint --format json {files}" if "eslint" in packages else "",
         format="prettier --write {files}" if "prettier" in packages else "",
         programs=("node",),
     )
 
 
-def _node_setup(texts: Texts) -> tuple[str, ...]:
+def _node_setup(texts: Texts) -> str:
     for lock, command in (
         ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
         ("yarn.lock", "yarn install --frozen-lockfile"),
@@ -118,8 +122,8 @@ def _node_setup(texts: Texts) -> tuple[str, ...]:
         ("npm-shrinkwrap.json", "npm ci"),
     ):
         if lock in texts:
-            return (command,)
-    return ("npm install",)
+            return command
+    return "npm install"
 
 
 def _go(texts: Texts) -> Recipe:
