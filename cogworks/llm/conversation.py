@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -270,13 +270,12 @@ def shortened(said: tuple[Message, ...], results: Sequence[int]) -> tuple[Messag
     return tuple(kept)
 
 
-def opening_text(question: Prompt, looks: Looks | None, turns_left: int) -> str:
-    """The first message: the question, and how to look where that is possible."""
+def with_looks(question: Prompt, looks: Looks | None, turns_left: int) -> Prompt:
+    """The question together with how to look, where that is possible: how is told first, how often at the end."""
     if looks is None or turns_left <= 0:
-        return question.user
-    return (
-        f"{question.user}\n\n{looks.guide}\n\nYou may look in up to {turns_left} turn(s) before you answer."
-    )
+        return question
+    user = f"{question.user}\n\nYou may look in up to {turns_left} turn(s) before you answer."
+    return question.model_copy(update={"system": replace(question.system, guide=looks.guide), "user": user})
 
 
 def never_fitted(purpose: str, model: str, rounds: int, problems: Sequence[str]) -> str:

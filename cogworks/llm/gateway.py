@@ -13,7 +13,7 @@ from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
 from cogworks.llm.account import Account, Secures
 from cogworks.llm.budget import Budget, Dollars, Estimate, Price, PriceList, Tokens, estimate
 from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
-from cogworks.llm.conversation import Conversation, Looks, Wanted, never_fitted, opening_text, turn_schema
+from cogworks.llm.conversation import Conversation, Looks, Wanted, never_fitted, turn_schema, with_looks
 from cogworks.llm.counting import by_count
 from cogworks.llm.prompts import Prompt, Prompts, as_json, marks
 from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
@@ -222,8 +222,8 @@ class Gateway:
         # Without a turn left a reader is told so; the form of a series stays one.
         looks = looks if turns.left() or others else None
         form = turn_schema(schema, looks.schema, *map(full_schema, others)) if looks else schema
-        text = opening_text(question, looks, turns.left())
-        opening = self._request(question, reduced_schema(form), prompt, text=text, goes_on=True)
+        question = with_looks(question, looks, turns.left())
+        opening = self._request(question, reduced_schema(form), prompt, goes_on=True)
         opening = opening.model_copy(update={"shown": tuple(dict(each) for each in shown)})
 
         def send(request: ModelRequest, asked_for: str) -> ModelReply:
@@ -240,12 +240,12 @@ class Gateway:
         )
 
     def _request(
-        self, question: Prompt, schema: Schema, purpose: str, *, text: str = "", goes_on: bool = False
+        self, question: Prompt, schema: Schema, purpose: str, *, goes_on: bool = False
     ) -> ModelRequest:
         return ModelRequest(
             model=self._settings.model,
             system=question.system.text,
-            messages=(Message(role="user", text=text or question.user),),
+            messages=(Message(role="user", text=question.user),),
             goes_on=goes_on,
             output_schema=schema,
             max_output_tokens=self._settings.max_output_tokens,

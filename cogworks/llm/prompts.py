@@ -43,12 +43,13 @@ class SystemText:
     """What the question's own template says; it comes behind the rules."""
     knowledge: str = ""
     """What the project's people know about such work; between the rules and the task."""
+    guide: str = ""
+    """How to look further; behind the task, where it is the same in every question of a kind and read again from a cache."""
 
     @property
     def text(self) -> str:
         """As it is sent."""
-        known = f"{self.knowledge}\n\n" if self.knowledge else ""
-        return f"{RULES}\n\n{known}{self.task}"
+        return "\n\n".join(part for part in (RULES, self.knowledge, self.task, self.guide) if part)
 
 
 SUFFIX = ".md.j2"

@@ -162,7 +162,7 @@ def _succeeded(
     fails_without = work.proof.having("fail_to_pass") if work.proof else ()
     passed_before = {case.id for case in before if case.outcome == "passed"}
     # They passed as they were, and as they are now they fail without the code.
-    changed = sorted(test for test in fails_without if test in passed_before)
+    changed = sorted(test for test in fails_without if test in passed_before and test not in added)
     brought = f"{len(added)} new{f', {len(changed)} changed' if changed else ''}"
     return Succeeded(
         output={
