@@ -274,7 +274,7 @@ def with_looks(question: Prompt, looks: Looks | None, turns_left: int) -> Prompt
     """The question together with how to look, where that is possible: how is told first, how often at the end."""
     if looks is None or turns_left <= 0:
         return question
-    user = f"{question.user}\n\nYou may look in up to {turns_left} turn(s) before you answer."
+    user = f"{question.user}\n\nYou have {turns_left} turn(s) to look."
     return question.model_copy(update={"system": replace(question.system, guide=looks.guide), "user": user})
 
 

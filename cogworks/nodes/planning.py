@@ -149,7 +149,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             "item": issue(task.item),
             "specification": specification,
             "interfaces": [file.model_dump() for file in interfaces],
-            "interface_names": [name.model_dump() for name in names],
+            "interface_names": [name.model_dump(exclude={"purpose"}) for name in names],
             "max_items": MAX_ITEMS,
             **view_variables(view),
         },

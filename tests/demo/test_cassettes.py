@@ -60,7 +60,7 @@ def test_the_whole_way_costs_what_the_page_of_pipelines_says() -> None:
     uncached = sum(each.input_tokens + each.cache_creation_input_tokens for each in usages)
     cached = sum(each.cache_read_input_tokens for each in usages)
     row = re.search(
-        r"^\| `default` \| a feature .*? \| (\d+) \| ([\d ]+) \| ([\d ]+) \|",
+        r"^\| `default` \| a feature .*? \| (\d+) \| ([\d ]+) \(at most that\) \| ([\d ]+) \|",
         PAGE.read_text("utf-8"),
         re.MULTILINE,
     )
@@ -70,8 +70,7 @@ def test_the_whole_way_costs_what_the_page_of_pipelines_says() -> None:
     assert turns == len(usages)
     # A word more in a prompt makes no other page.
     assert told == [pytest.approx(uncached, rel=0.05), pytest.approx(cached, rel=0.05)]
-    # A hundred thousand is what is aimed at.
-    assert uncached <= 110_000
+    assert uncached <= 100_000
 
 
 def test_every_reply_can_be_read_in_its_file() -> None:

@@ -96,7 +96,8 @@ def test_looks_are_carried_out_until_the_answer_comes_and_each_turn_begins_like_
         assert later.messages[: len(earlier.messages)] == earlier.messages
     assert "here is a; here is b" in model.requests[1].messages[-1].text
     assert "You may look in 2 more turn(s)." in model.requests[1].messages[-1].text
-    assert "You may look." in model.requests[0].messages[0].text
+    assert "You may look." in model.requests[0].system
+    assert "You have 3 turn(s) to look." in model.requests[0].messages[0].text
 
 
 def test_a_correction_is_a_further_turn() -> None:

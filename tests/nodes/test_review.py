@@ -3,12 +3,25 @@
 import pytest
 
 from cogworks.domain_services.messages import Diagnostic
+from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.nodes.task import Conventions
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
-from tests.nodes.examples import CODE, FILES, FIXED, INTERFACES, change, finding, output, ports, task, verdict
+from tests.nodes.examples import (
+    CODE,
+    FILES,
+    FIXED,
+    INPUTS,
+    INTERFACES,
+    change,
+    finding,
+    output,
+    ports,
+    task,
+    verdict,
+)
 from tests.packs.declared import frozen, pack
 
 CHANGED = {**FILES, **{file.path: file.content for file in change().files}}
@@ -52,6 +65,23 @@ def test_a_combined_review_asks_one_question_about_all_sides() -> None:
     for criterion in ("correctness", "tests", "compatibility", "design", "security", "dependencies"):
         assert f"- `{criterion}`: " in asked
     assert "You are the only reader before people see the change, so you judge all of it." in asked
+
+
+def test_without_a_specification_only_whoever_can_say_what_is_missing_is_asked_to() -> None:
+    wanted = {"item": {"number": 7, "title": "t", "body": "b", "repository": "o/r"}, "specification": ""}
+    says = "say so in `missing_capability`"
+    reviewer = ports(verdict(), files=CHANGED, base=FILES)
+    alone = task("review").model_copy(
+        update={
+            "inputs": {"classification": INPUTS["classification"], "code": CODE},
+            "conventions": Conventions(combined_review=True),
+        }
+    )
+
+    assert isinstance(run(alone, reviewer), Succeeded)
+    assert "There is neither a specification nor a plan." in reviewer.model.asked[0]
+    assert says not in reviewer.model.asked[0]
+    assert says in shipped_prompts().render_part("_specification", {**wanted, "says_what_is_missing": True})
 
 
 def test_each_pass_sees_the_diff_and_the_numbered_files() -> None:

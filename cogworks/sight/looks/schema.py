@@ -13,7 +13,7 @@ RUNNING = frozenset({"run", "try"})
 
 
 class LookEdit(Part):
-    """One replacement, for `try`."""
+    """One replacement."""
 
     path: str
     search: str
@@ -25,28 +25,28 @@ class Look(Part):
     """One look; what does not apply is empty or 0."""
 
     look: ShowingName
+    # A path, a folder or the name of a definition, as `GUIDE` says for each look.
     target: str = ""
-    """A path, a folder or the name of a definition."""
+    # What `search` looks for.
     text: str = ""
-    """For `search`: what to look for."""
     is_regex: bool = False
-    """For `search`: the text is an extended regular expression."""
+    """The text is an extended regular expression."""
     glob: str = ""
-    """For `search`: only in files that match, e.g. `src/**/*.py`."""
+    """E.g. `src/**/*.py`."""
     first_line: int = Field(default=0, ge=0)
-    """For `read`; 0: from the beginning."""
+    """0: from the beginning."""
     last_line: int = Field(default=0, ge=0)
-    """For `read`; 0: as far as there is room."""
+    """0: as far as there is room."""
 
 
 class RunningLook(Look):
-    """One look of whoever may have code run; what does not apply is empty or 0."""
+    """One look; what does not apply is empty or 0."""
 
     look: LookName  # type: ignore[assignment]  # Every look that shows, and two more.
     tests: tuple[str, ...] = ()
-    """For `run` and `try`: exact ids of tests, or files of tests."""
+    """Exact ids of tests, or files of tests."""
+    # What `try` changes for the length of its run.
     edits: tuple[LookEdit, ...] = ()
-    """For `try`: what to change for the length of the run; nothing of it is kept."""
 
 
 GUIDE = """\
