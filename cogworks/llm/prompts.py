@@ -49,7 +49,9 @@ class SystemText:
     @property
     def text(self) -> str:
         """As it is sent."""
-        return "\n\n".join(part for part in (RULES, self.knowledge, self.task, self.guide) if part)
+        known = f"{self.knowledge}\n\n" if self.knowledge else ""
+        guide = f"\n\n{self.guide}" if self.guide else ""
+        return f"{RULES}\n\n{known}{self.task}{guide}"
 
 
 SUFFIX = ".md.j2"
