@@ -32,6 +32,7 @@ from cogworks.github.rest_failures import parsed
 from cogworks.grammars import languages
 from cogworks.grammars.gathering import gather as gather_any
 from cogworks.grammars.spec import LanguageSpec
+from cogworks.injection.detecting import scan
 from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
 from cogworks.ledger.history import parse_message
 from cogworks.ledger.record import read_state
@@ -112,6 +113,7 @@ PARSERS: Mapping[str, Parser] = {
     "commit message": in_commit_message,
     "secrets in text": masked,
     "secrets in lines": lambda text: list(secrets_among(enumerate(text.splitlines(), 1), passwords=True)),
+    "injections": scan,
     "path": lambda text: (path_problem(text), protected_by(text), shadowed(text)),
     "issue url": parse_issue_url,
     "repository url": parse_repository_url,
