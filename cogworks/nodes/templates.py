@@ -13,8 +13,8 @@ _MAX_CHARS = 20_000
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<words>.*?)[ \t#]*")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
-_BOX = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[ xX]\]", re.MULTILINE)
-_TICKED = re.compile(r"^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]", re.MULTILINE)
+_BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\]", re.MULTILINE)
+_TICKED = re.compile(r"^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[[xX]\]", re.MULTILINE)
 BOXES_ARE_YOURS = "Boxes of the template are left for a person to tick."
 
 
