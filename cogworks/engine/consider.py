@@ -26,7 +26,7 @@ from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.task import WorkItem
 from cogworks.pipeline.contamination import suspected
-from cogworks.pipeline.decision import Decision, decide
+from cogworks.pipeline.decision import Decision, Run, decide
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.inputs import Heard, obey
@@ -195,23 +195,32 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     )
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
-    # After what people said: nobody answers for a text that nobody was asked about.
-    words = texts_of_people(snapshot, obeyed, edited_texts(snapshot, obeyed))
-    obeyed = suspected(obeyed, words, holds=config.security.injection == "hold")
-    critical = facts.is_safety_critical or obeyed.is_safety_critical
-    obeyed = moved_up_for_safety(obeyed, pipelines, is_critical=critical)
-    # A restart begins where a new run does, and one that moved up goes on elsewhere.
-    pipeline = pipelines.choose(obeyed.pipeline)
-    standing = Standing(obeyed, facts, pipeline)
+    standing = _standing(obeyed, facts, pipelines)
+    decision = decide(standing)
+    # A step that finds nothing new and shows nobody's text to a model pays nothing to have it read.
+    is_new = known is None or obeyed.inputs != known.inputs
+    if is_new or isinstance(decision, Run) or obeyed.inputs.contaminated:
+        # After what people said: nobody answers for a text that nobody was asked about.
+        words = texts_of_people(snapshot, obeyed, edited_texts(snapshot, obeyed))
+        obeyed = suspected(obeyed, words, holds=config.security.injection == "hold")
+        standing = _standing(obeyed, facts, pipelines)
+        decision = decide(standing)
     return Considered(
         snapshot=snapshot,
         config=config,
         pipelines=pipelines,
         standing=standing,
-        decision=decide(standing),
+        decision=decision,
         heard=heard,
         known=known,
     )
+
+
+def _standing(state: RunState, facts: Facts, pipelines: PipelineConfiguration) -> Standing:
+    """Where a run stands: a restart begins where a new run does, and one that moved up goes on elsewhere."""
+    critical = facts.is_safety_critical or state.is_safety_critical
+    state = moved_up_for_safety(state, pipelines, is_critical=critical)
+    return Standing(state, facts, pipelines.choose(state.pipeline))
 
 
 def _foreign_heads(

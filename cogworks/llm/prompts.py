@@ -16,8 +16,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from cogworks.canonical import sha256
 from cogworks.errors import ConfigurationError
-from cogworks.injection.detecting import scan
-from cogworks.injection.quoting import mark
 from cogworks.vocabulary import Value
 
 RULES = """\
@@ -96,6 +94,10 @@ def delimited(text: object, label: str = "data") -> str:
         label: what the text is. It may hold names that strangers chose, so it stands inside the opening delimiter, shortened
             to one plain line that cannot end it. Where text or label give orders to a model, it says so.
     """
+    # Slow to load, and a step that only waits renders nothing.
+    from cogworks.injection.detecting import scan  # noqa: PLC0415 - slow, and seldom needed
+    from cogworks.injection.quoting import mark  # noqa: PLC0415 - as above
+
     body = _encodable(str(text))
     tag = f"data-{sha256(body)[:16]}"
     name = " ".join(_encodable(str(label)).translate(_ENDS_A_LABEL).split())[:200]

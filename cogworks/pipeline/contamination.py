@@ -1,13 +1,15 @@
 """Texts of people that give orders to the model: which of them an item waits for, and who answered for which."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from cogworks.canonical import sha256
-from cogworks.injection.detecting import Finding, scan
-from cogworks.injection.quoting import quoted
 from cogworks.pipeline.people import Cleared, Contaminated, Inputs
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.waiting import WaitingFor
+
+if TYPE_CHECKING:
+    from cogworks.injection.detecting import Finding
 
 MAX_NAMED = 3
 """Texts that one question quotes."""
@@ -21,18 +23,25 @@ def suspected(state: RunState, texts: Iterable[tuple[str, str]], *, holds: bool)
         holds: False: nobody is asked; whoever reads the texts sees them marked.
     """
     answered_for = {each.digest for each in state.inputs.cleared}
-    found = tuple(
-        contaminated(source, text, scanned.findings)
-        for source, text in texts
-        if holds and (scanned := scan(text)).is_injection and sha256(text) not in answered_for
-    )
+    found = tuple(_found(texts, answered_for)) if holds else ()
     if found == state.inputs.contaminated:
         return state
     return state.model_copy(update={"inputs": state.inputs.model_copy(update={"contaminated": found})})
 
 
-def contaminated(source: str, text: str, findings: tuple[Finding, ...]) -> Contaminated:
+def _found(texts: Iterable[tuple[str, str]], answered_for: Collection[str]) -> Iterator[Contaminated]:
+    # Slow to load, and a step that waits reads nothing.
+    from cogworks.injection.detecting import scan  # noqa: PLC0415 - slow, and seldom needed
+
+    for source, text in texts:
+        if (scanned := scan(text)).is_injection and sha256(text) not in answered_for:
+            yield contaminated(source, text, scanned.findings)
+
+
+def contaminated(source: str, text: str, findings: "tuple[Finding, ...]") -> Contaminated:
     """What is remembered of one text: its heaviest finding, fit to be shown."""
+    from cogworks.injection.quoting import quoted  # noqa: PLC0415 - as above
+
     worst = max(findings, key=lambda each: each.weight)
     return Contaminated(
         source=source,

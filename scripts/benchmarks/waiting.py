@@ -21,7 +21,9 @@ MAX_STEPS = 10
 DATA = ("templates", "schemas", "prices")
 DATA_LIMIT_MS = 20.0
 """Of reading what is shipped beside the code, all together."""
-PARTS = ("imports", "configuration", *DATA, "GitHub")
+SIGNATURES = "signatures"
+"""Of orders to a model in texts of others: loaded with the first such text that anybody is shown."""
+PARTS = ("imports", "configuration", *DATA, SIGNATURES, "GitHub")
 
 
 def measure(runs: int) -> dict[str, float]:
@@ -44,7 +46,7 @@ def measure(runs: int) -> dict[str, float]:
         steps = [_child(["step", item.url], item.environment()) for _ in range(runs)]
     data = [_child(["data"], child_environment()) for _ in range(runs)]
     found = {name: _median(steps, name) for name in ("total", "imports", "configuration", "GitHub")}
-    return found | {name: _median(data, name) for name in DATA}
+    return found | {name: _median(data, name) for name in (*DATA, SIGNATURES)}
 
 
 def data_ms(split: Mapping[str, float]) -> float:

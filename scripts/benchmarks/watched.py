@@ -58,6 +58,7 @@ def _step(url: str) -> dict[str, float]:
 
 def _data() -> dict[str, float]:
     """Everything that is shipped beside the code, read once in this process."""
+    from cogworks.injection.detecting import scan
     from cogworks.llm.package_data import shipped_prices, shipped_prompts, shipped_schemas
 
     watch = Watch()
@@ -65,6 +66,7 @@ def _data() -> dict[str, float]:
     def templates() -> None:
         shipped_prompts().render("condition", _QUESTION)
 
+    watch.timed("signatures", scan)("")
     watch.timed("templates", templates)()
     watch.timed("schemas", shipped_schemas)()
     watch.timed("prices", shipped_prices)()
