@@ -515,7 +515,7 @@ def test_a_question_for_code_cannot_be_put_into_words_without_a_hand_off() -> No
     assert CUSTOM in shipped_prompts().render("implementation", told).user
     with pytest.raises(ConfigurationError, match="'handed_over' is undefined"):
         shipped_prompts().render("implementation", without)
-    with pytest.raises(ConfigurationError, match="'dict object' has no attribute 'test_path'"):
+    with pytest.raises(ConfigurationError, match="'dict object' has no attribute 'files'"):
         shipped_prompts().render("implementation", {**told, "handed_over": {}})
 
 
