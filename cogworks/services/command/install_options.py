@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 FOLDER = ".github/workflows/"
 _INSTALLS = re.compile(
-    r"(?m)^[ \t]*(?:-[ \t]+)?(?:run:[ \t]*)?['\"]?(npm|pnpm|yarn)(?:[ \t]+(?:install|ci|i))?((?:[ \t]+--[a-z][a-z-]*(?:=[a-z]+)?)*)[ \t]*['\"]?$"
+    r"(?m)^[ \t]*(?:-[ \t]+)?(?:run:[ \t]*)?['\"]?(npm(?=[ \t]+(?:install|ci|i)\b)|pnpm(?=[ \t]+(?:install|i)\b)|yarn)(?:[ \t]+(?:install|ci|i))?((?:[ \t]+--[a-z][a-z-]*(?:=[a-z]+)?)*)[ \t]*['\"]?$"
 )
 _KNOWN: Mapping[str, frozenset[str]] = {
     "npm": frozenset({"--legacy-peer-deps", "--force", "--ignore-scripts", "--strict-peer-deps=false"}),
@@ -13,6 +13,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "yarn": frozenset({"--ignore-engines", "--ignore-scripts", "--ignore-optional"}),
 }
 """What decides whether an installation comes to its end; anything else is left to the workflow."""
+_LIKELY = ("test", "tests", "ci", "unit", "node", "build", "main", "check")
 
 
 def is_workflow(path: str) -> bool:
@@ -21,7 +22,7 @@ def is_workflow(path: str) -> bool:
 
 
 def with_own_options(command: str, texts: Mapping[str, str]) -> tuple[str, str]:
-    """An installing command with the options that the first workflow with such a line gives it, and the path of that one.
+    """An installing command with the options that the likeliest workflow with such a line gives it, and the path of that one where there are any.
 
     Args:
         texts: of workflows and other files, by their paths.
@@ -32,8 +33,14 @@ def with_own_options(command: str, texts: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _options(program: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Sequence[str]]]:
-    for path in sorted(filter(is_workflow, texts)):
+    for path in sorted(filter(is_workflow, texts), key=_rank):
         for found in _INSTALLS.finditer(texts[path]):
-            known = [each for each in found[2].split() if each in _KNOWN.get(program, ())]
-            if found[1] == program and known:
-                yield path, known
+            if found[1] == program:
+                known = [each for each in found[2].split() if each in _KNOWN.get(program, ())]
+                yield (path, known) if known else ("", ())
+
+
+def _rank(path: str) -> tuple[int, str]:
+    """Workflows that test come before those that publish."""
+    words = re.split(r"[^a-z]+", path.removeprefix(FOLDER).lower())
+    return next((at for at, each in enumerate(_LIKELY) if each in words), len(_LIKELY)), path

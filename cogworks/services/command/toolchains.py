@@ -23,7 +23,7 @@ _PACKAGES = (
 _PREFIXES = MappingProxyType({"MAVEN_OPTS": "-Dmaven.repo.local="})
 _GET = MappingProxyType(
     {
-        "node": "install Node.js 20 or newer (https://nodejs.org, `actions/setup-node`)",
+        "node": "install Node.js (https://nodejs.org, `actions/setup-node`)",
         "pnpm": "install pnpm (`npm install --global pnpm`, `pnpm/action-setup`)",
         "yarn": "install Yarn (`npm install --global yarn`, `corepack enable`)",
         "bundle": "install Bundler (`gem install bundler`, `ruby/setup-ruby`)",
@@ -91,9 +91,11 @@ def toolchain_of(programs: Sequence[str], search_path: str, *, home: Path | None
     return Toolchain(tuple(folders), kept, tuple(missing), MappingProxyType(variables))
 
 
-def how_to_get(program: str) -> str:
-    """What to do where a program is missing."""
-    return _GET.get(program, f"install `{program}`, so that it is on PATH")
+def how_to_get(program: str, least: str = "") -> str:
+    """What to do where a program is missing, or older than the version that is wanted at least."""
+    known = _GET.get(program, f"install `{program}`, so that it is on PATH")
+    words = known.partition(" (")[0]
+    return known.replace(words, f"{words} {least} or newer", 1) if least else known
 
 
 def version_line(program: str) -> str:

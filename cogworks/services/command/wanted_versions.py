@@ -24,7 +24,7 @@ def too_old(manifests: Mapping[str, str], versions: Mapping[str, str]) -> tuple[
     """
     wanted = {"go": ("go.mod", _of_go(manifests)), "node": ("package.json", _of_node(manifests))}
     return tuple(
-        f"{manifest} asks for {program} {least} or newer, and this machine has {versions[program]}: {how_to_get(program)}."
+        f"{manifest} asks for {program} {least} or newer, and this machine has {versions[program]}: {how_to_get(program, least)}."
         for program, (manifest, least) in wanted.items()
         if least and program in versions and _numbers(versions[program]) < _numbers(least)
     )

@@ -55,6 +55,17 @@ def test_a_step_of_several_lines_is_read_and_the_first_workflow_counts() -> None
     ) == ("npm install --legacy-peer-deps", CI)
 
 
+def test_a_workflow_that_tests_counts_before_one_that_publishes_even_where_it_gives_no_options() -> None:
+    publishing = workflow("npm ci --ignore-scripts")
+    texts = {CI: workflow("npm ci"), ".github/workflows/a-release.yml": publishing}
+
+    assert with_own_options("npm ci", texts) == ("npm ci", "")
+    assert (
+        with_own_options("npm ci", {".github/workflows/a-release.yml": publishing})[0]
+        == "npm ci --ignore-scripts"
+    )
+
+
 def test_only_files_right_in_the_folder_of_workflows_say_anything() -> None:
     paths = (
         CI,

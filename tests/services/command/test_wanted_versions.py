@@ -13,10 +13,10 @@ from tests.services.command.test_own_setup import committed
 @pytest.mark.parametrize(
     ("manifests", "versions", "told"),
     [
-        ({"go.mod": "module x\n\ngo 1.21\n"}, {"go": "1.19.8"}, "go.mod asks for go 1.21 or newer, and this machine has 1.19.8: install Go"),
+        ({"go.mod": "module x\n\ngo 1.21\n"}, {"go": "1.19.8"}, "go.mod asks for go 1.21 or newer, and this machine has 1.19.8: install Go 1.21 or newer (https://go.dev/dl"),
         ({"go.mod": "module x\n\ngo 1.21.3\n"}, {"go": "1.21.4"}, ""),
         ({"go.mod": "module x\n"}, {"go": "1.19.8"}, ""),
-        ({"package.json": '{"engines": {"node": ">=22.12.0"}}'}, {"node": "20.20.2"}, "package.json asks for node 22.12.0 or newer"),
+        ({"package.json": '{"engines": {"node": ">=22.12.0"}}'}, {"node": "20.20.2"}, "package.json asks for node 22.12.0 or newer, and this machine has 20.20.2: install Node.js 22.12.0 or newer ("),
         ({"package.json": '{"engines": {"node": ">= 18"}}'}, {"node": "20.20.2"}, ""),
         ({"package.json": '{"engines": {"node": "^18 || >=22"}}'}, {"node": "20.20.2"}, ""),
         ({"package.json": '{"engines": ["node"]}'}, {"node": "4.0.0"}, ""),
