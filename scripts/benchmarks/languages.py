@@ -48,7 +48,7 @@ class Voice(NamedTuple):
 
 _JASMINE = Path(__file__).with_name("jasmine_voice.cjs")
 _ASKED = re.compile(
-    r"(?: --json --outputFile=\S+| --reporter=json --outputFile=\S+| --reporter xunit --reporter-options \S+| --reporter=tap"
+    r"(?: --json --outputFile=\S+| --reporter=json --outputFile=\S+| --reporter \S*mocha\.cjs| --reporter=tap"
     r"| --tap| --helper=\S+)$"
 )
 """What a command of the service asks for besides."""

@@ -96,9 +96,9 @@ def _vitest(line: str) -> Recipe:
 
 
 def _mocha(line: str) -> Recipe:
-    # In this spelling also for versions of ten years ago.
-    test = f"{line} --reporter xunit --reporter-options output={REPORT}"
-    return Recipe(runner="mocha", test=test, report="junit")
+    # Of its own reports the one for machines names no files in older versions.
+    test = f"{line} --reporter {INSIDE}/mocha.cjs"
+    return Recipe(runner="mocha", test=test, report="node-test")
 
 
 def _jasmine(line: str) -> Recipe:

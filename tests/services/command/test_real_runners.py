@@ -1,11 +1,16 @@
 """What real runners report, in every format there is, of what passes, fails, breaks, crashes, and prints too much."""
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from cogworks.services.command.machine import Commands
+from cogworks.services.command.reports.node_test import parse
+from cogworks.services.command.rooms import INSIDE
+from tests.limits import ENDS_WITHIN_S
 from tests.node_packages import installed
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs, needs_files, outcomes, report_of
@@ -169,6 +174,43 @@ def test_mocha_and_jasmine_whole_by_file_by_name_and_with_a_file_that_is_none(
     laid_out(repository, {broken: "missing();\n"})
     [error] = report_of(repository).collection_errors
     assert error == f"{broken}: {broken}:1: ReferenceError: missing is not defined"
+
+
+OLD_MOCHA = """
+const { EventEmitter } = require("events");
+const runner = new EventEmitter();
+new (require(process.argv[2]))(runner);
+const root = { title: "", fullTitle: () => "" };
+const suite = { title: "a shelf", fullTitle: () => "a shelf", parent: root, file: "/w/test/shelf.js" };
+runner.emit("pass", { title: "takes more", parent: suite });
+runner.emit("pending", { title: "is painted", parent: suite });
+runner.emit("fail", { title: "holds", parent: suite, file: "/w/test/shelf.js" }, new Error("it broke"));
+runner.emit("fail", { title: '"before each" hook', parent: root, ctx: { currentTest: { file: "/w/test/b.js" } } }, "no");
+"""
+
+
+@needs("node")
+def test_the_reporter_for_mocha_finds_the_file_where_only_a_suite_or_the_test_at_hand_has_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "old.js").write_text(OLD_MOCHA)
+    report = tmp_path / "report"
+    subprocess.run(
+        ["node", tmp_path / "old.js", INSIDE / "mocha.cjs"],
+        env={"PATH": os.environ["PATH"], "COGWORKS_REPORT": str(report)},
+        check=True,
+        timeout=ENDS_WITHIN_S,
+    )
+
+    found = parse(report.read_bytes())
+
+    assert [(case.file, case.name, case.outcome) for case in found.cases] == [
+        ("/w/test/shelf.js", "a shelf > takes more", "passed"),
+        ("/w/test/shelf.js", "a shelf > is painted", "skipped"),
+        ("/w/test/shelf.js", "a shelf > holds", "failed"),
+        ("/w/test/b.js", '"before each" hook', "failed"),
+    ]
+    assert "it broke" in found.cases[2].message
 
 
 @needs("node", "npm")

@@ -25,7 +25,7 @@ def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **pack
             "tsc && vitest run --reporter=json --outputFile=$COGWORKS_REPORT",
             "vitest-json",
         ),
-        ("mocha", "mocha --reporter xunit --reporter-options output=$COGWORKS_REPORT", "junit"),
+        ("mocha", "mocha --reporter $COGWORKS_INSIDE/mocha.cjs", "node-test"),
         (
             "c8 jasmine spec/*Spec.js",
             "c8 jasmine spec/*Spec.js --helper=$COGWORKS_INSIDE/jasmine.cjs",
@@ -156,7 +156,7 @@ def test_scripts_that_are_called_one_after_the_other_are_read(caller: str) -> No
     recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
 
     assert recipe.runner == "mocha"
-    assert recipe.test.startswith("tsc --noEmit && mocha test --reporter xunit")
+    assert recipe.test.startswith("tsc --noEmit && mocha test --reporter $COGWORKS_INSIDE/mocha.cjs")
 
 
 @pytest.mark.parametrize(
