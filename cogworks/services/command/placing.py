@@ -17,6 +17,12 @@ UNKNOWN = "."
 """The place of a test whose file nobody knows: the root."""
 _CLASS = re.compile(r"^[A-Za-z_$][\w$]*(?:[.\\][A-Za-z_$][\w$]*)*$")
 _PACKAGE = re.compile(r"(?m)^name\s{0,8}=\s{0,8}['\"]([\w-]{1,200})['\"]")
+_AVA = " › "
+"""With which AVA parts what stands before a title."""
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_OF_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|specs?)/|(?:^|/)test[.-]|\.(?:test|spec)\.|(?:^|/)test\.[cm]?[jt]s$"
+)
 _SUFFIXES = (".java", ".kt", ".groovy", ".scala", ".rb", ".py", ".cs", ".php")
 
 
@@ -64,6 +70,7 @@ class Placer:
             self.path(case.file)
             or self.path(case.group)
             or self._in_name(case)
+            or self._of_ava(case)[0]
             or self._of_go(case)
             or self._of_rust(case)
             or self._of_class(case.group)
@@ -85,7 +92,7 @@ class Placer:
         return source_of(name, lambda each: self._by_end.get(each, ()))
 
     def _name_of(self, case: Case) -> str:
-        inner = case.name.partition(" > ")[2] if self._in_name(case) else case.name
+        inner = case.name.partition(" > ")[2] if self._in_name(case) else self._of_ava(case)[1]
         name = " ".join(inner.removesuffix("()").split()) or "?"
         if self._is_telling(case):
             return f"{case.group.split('$', 1)[1] if '$' in case.group else case.group} > {name}"
@@ -103,6 +110,28 @@ class Placer:
         """The outermost name, where a runner makes a test of each file."""
         outer, _, rest = case.name.partition(" > ")
         return self.path(outer) if rest and "." in outer else ""
+
+    def _of_ava(self, case: Case) -> tuple[str, str]:
+        """The file that AVA puts before a title where it runs several, without ending and folders that all share, and the title."""
+        parts = case.name.split(_AVA)
+        for count in range(len(parts) - 1, 0, -1):
+            likely = self._ava_files.get("/".join(parts[:count]), ())
+            if len(likely) == 1:
+                return likely[0], _AVA.join(parts[count:])
+        return "", case.name
+
+    @cached_property
+    def _ava_files(self) -> Mapping[str, Sequence[str]]:
+        """Every way in which AVA may name a test file -> the files."""
+        found: dict[str, list[str]] = {}
+        for file in self._sources.files:
+            if _SCRIPT.search(file) and _OF_TESTS.search(file):
+                *folders, name = file.split("/")
+                stem = _SCRIPT.sub("", name).removeprefix("test-").removesuffix(".test").removesuffix(".spec")
+                parts = [*(each for each in folders if each != "__tests__"), stem]
+                for first in range(len(parts)):
+                    found.setdefault("/".join(parts[first:]), []).append(file)
+        return found
 
     def _of_go(self, case: Case) -> str:
         module = self._sources.module

@@ -94,3 +94,33 @@ def test_two_cases_of_one_name_have_two_ids() -> None:
 
 def test_a_path_that_leads_out_is_nobodys(tmp_path: Path) -> None:
     assert placed(tmp_path, {"a.js": ""}, Case("adds", "passed", file="../../etc/passwd")) == ".::adds"
+
+
+AVA = {
+    "test/chalk.js": "",
+    "test/level.test.ts": "",
+    "test/cli/test-run.mjs": "",
+    "test/a/same.js": "",
+    "test/b/same.js": "",
+    "source/chalk.js": "",
+    "lib/__tests__/deep/walk.js": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("chalk › keeps colours", "test/chalk.js::keeps colours"),
+        ("level › a › b", "test/level.test.ts::a › b"),
+        ("cli › run › ends", "test/cli/test-run.mjs::ends"),
+        ("deep › walk › goes on", "lib/__tests__/deep/walk.js::goes on"),
+        ("a › same › is one", "test/a/same.js::is one"),
+        ("same › is two", ".::same › is two"),
+        ("nothing › of the kind", ".::nothing › of the kind"),
+        ("chalk", ".::chalk"),
+    ],
+)
+def test_a_title_of_ava_says_in_which_file_it_stands(name: str, wanted: str) -> None:
+    [(found, _)] = Placer(Sources([*AVA], AVA.__getitem__)).ids([Case(name, "passed")])
+
+    assert found == wanted

@@ -7,6 +7,8 @@ from cogworks.services.command.reports.cases import Case, Outcome, Parsed, Probl
 
 _POINT = re.compile(r"^(not )?ok\b *(\d{0,9})(?: *- ?| +|$)(.{0,1000})$")
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s*(skip|todo)\b\S{0,20}\s*(.{0,300})$", re.IGNORECASE)
+_TIME = re.compile(r"\s#\s*time=[\d.]{1,20}m?s\s*$")
+"""How long a test took, as node-tap writes it behind its name: another name in every run."""
 _PLAN = re.compile(r"^1\.\.(\d{1,9})(?:\s*#\s*(.{0,300}))?$")
 _BAIL = re.compile(r"^Bail out!\s*(.{0,500})$")
 _SUBTEST = re.compile(r"^# Subtest:? ?(.{0,500})$")
@@ -95,7 +97,7 @@ class _Reader:
 
 def _read_point(found: re.Match[str]) -> tuple[Outcome, str, str]:
     """Outcome, name and reason; a test that is to do fails nobody."""
-    text = found[3]
+    text = _TIME.sub("", found[3])
     directive = _DIRECTIVE.search(text)
     name = (text[: directive.start()] if directive else text).strip() or f"test {found[2]}".strip()
     if directive:

@@ -72,6 +72,28 @@ def test_a_subtest_of_tap_is_named_with_what_it_stands_in() -> None:
     assert "error: 'no'" in parsed.cases[1].message
 
 
+TIMED_TAP = b"""TAP version 14
+# Subtest: tests/test-config.js
+    # Subtest: uses defaults
+        ok 1 - should be equal
+        1..1
+    ok 1 - uses defaults # time=7.007ms
+    ok 2 - waits # time=2.5s
+    ok 3 - is no time # time=soon
+    1..3
+ok 1 - tests/test-config.js # time=1409.627ms
+1..1
+"""
+
+
+def test_the_time_that_tap_writes_behind_a_name_is_no_part_of_it() -> None:
+    assert [each.name for each in tap.parse(TIMED_TAP).cases] == [
+        "tests/test-config.js > uses defaults > should be equal",
+        "tests/test-config.js > waits",
+        "tests/test-config.js > is no time # time=soon",
+    ]
+
+
 def test_tap_that_bails_out_or_ends_before_its_plan_says_so() -> None:
     assert tap.parse(b"1..3\nok 1\nBail out! no database\n").problems == (Problem("no database"),)
     assert tap.parse(b"1..3\nok 1\n").is_cut
