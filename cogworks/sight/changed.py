@@ -7,12 +7,13 @@ from cogworks.sight.index import Index
 from cogworks.sight.matching import Sought
 from cogworks.sight.sections import sections_of
 from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import numbered_slices
 
 
 def around_changes(
     index: Index, path: str, added: Collection[int], *, room_tokens: int, is_test: bool = False
 ) -> str | None:
-    """The definitions that hold the added lines and an outline of the rest, with line numbers.
+    """The definitions that hold the added lines, with line numbers.
 
     Args:
         added: numbers of lines, from 1, in the file as the tree has it.
@@ -36,4 +37,5 @@ def around_changes(
         room_tokens,
         is_test=is_test,
     )
-    return found.text if found is not None and found.text else None
+    # What else is in it would only fill the room; whoever wants to know asks for the outline.
+    return numbered_slices(lines, found.stretches) if found is not None and found.stretches else None

@@ -31,7 +31,7 @@ def shown(ports: FakePorts, *paths: str) -> HandedOver:
     return HandedOver(test_path=paths[0], files=files)
 
 
-def test_of_a_long_file_that_was_there_the_new_tests_its_head_and_an_outline_are_shown() -> None:
+def test_of_a_long_file_that_was_there_the_new_tests_and_its_head_are_shown() -> None:
     ports = world({"tests/test_shop.py": LONG}, {"tests/test_shop.py": CHANGED})
 
     found = shown(ports, "tests/test_shop.py").files[0]
@@ -42,6 +42,7 @@ def test_of_a_long_file_that_was_there_the_new_tests_its_head_and_an_outline_are
     assert "import pytest" in found.text
     assert "are not shown" in found.text
     assert tokens_of(found.text) <= MAX_SHOWN_TOKENS < tokens_of(CHANGED)
+    assert "def test_step_7" not in found.text
     assert found.is_cut
 
 
