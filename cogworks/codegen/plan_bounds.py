@@ -8,6 +8,8 @@ from cogworks.codegen.handoff import is_test_path
 from cogworks.nodes.artifacts import planned_items, proposed_paths
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.task import NodeTask
+from cogworks.packs.artefacts import patterns_required
+from cogworks.packs.patterns import fits
 
 SLOT = "beyond_plan"
 """Under this name the output of a visit says what it was granted."""
@@ -27,11 +29,14 @@ class PlanBounds:
     """What was asked for and granted before: path -> reason."""
     most: int
     """So many files beyond the plan are granted."""
+    required: tuple[str, ...] = ()
+    """Patterns of files that context packs of the run require."""
 
     def holds(self, path: str) -> bool:
         """Whether a file may be changed without a word."""
         name = _name(path)
-        return name in self.allowed or is_test_path(path) or name in map(_name, self.granted)
+        is_named = name in self.allowed or name in map(_name, self.granted)
+        return is_named or is_test_path(path) or fits(path, self.required)
 
     def problems(self, reply: CodeChange) -> Iterator[str]:
         """Why an answer goes too far, in words that the next one can act on."""
@@ -90,6 +95,7 @@ def bounds_of(
         others=others,
         granted=granted,
         most=task.conventions.change_limits.max_files_beyond_plan,
+        required=patterns_required(task.packs),
     )
 
 

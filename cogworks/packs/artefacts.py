@@ -46,6 +46,20 @@ def missing(
     return tuple(found for each in required(frozen.packs) for found in _missing(each, changed, others))
 
 
+def patterns_required(frozen: FrozenPacks | None) -> tuple[str, ...]:
+    """Of the files that the packs of a run want written or changed: whoever changes code may write them, planned or not."""
+    found: list[str] = []
+    for each in required(frozen.packs) if frozen is not None else ():
+        match each.artefact:
+            case FileArtefact(path_pattern=patterns):
+                found += patterns
+            case SectionArtefact(file_pattern=patterns):
+                found += patterns
+            case _:
+                pass
+    return tuple(dict.fromkeys(found))
+
+
 def patterns_besides(frozen: FrozenPacks) -> tuple[str, ...]:
     """Of which files outside a change the texts are needed to judge it."""
     found: list[str] = []

@@ -33,6 +33,8 @@ from tests.world import CONFIG, PIPELINE, World
 
 PEOPLE = {"ann": "admin", "cogs": "write", "tia": "triage", "eve": "read", "robot[bot]": "write"}
 TOKENS = {login: f"ghp_{letter * 36}" for login, letter in zip(PEOPLE, "abcde", strict=True)}
+MERGES_NOTHING = f"{CONFIG}\n[pull_requests]\nconflict_repairs = 0\n"
+"""For nodes that write one file on two branches and cannot merge it: people are told of the conflict instead."""
 _numbers = itertools.count(1)
 
 
@@ -138,11 +140,11 @@ def malformed_configuration(item: Item) -> Iterator[None]:
 
 
 @contextmanager
-def open_hub(directory: Path) -> Iterator[RunningHub]:
+def open_hub(directory: Path, *, config: str = CONFIG) -> Iterator[RunningHub]:
     """A hub with octo-org/adder: ann administers, cogs is the program, tia may triage, eve may read, robot is an App."""
     files = directory / "files"
     (files / ".cogworks").mkdir(parents=True)
-    (files / ".cogworks" / "config.toml").write_text(CONFIG)
+    (files / ".cogworks" / "config.toml").write_text(config)
     (files / ".cogworks" / "pipeline.toml").write_text(tomli_w.dumps(PIPELINE))
     world = HubWorld(directory / "hub")
     add_user(world, "octo-org", kind="Organization")

@@ -9,7 +9,7 @@ from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import NodeId
-from tests.end_to_end.people import Item, new_item, open_hub
+from tests.end_to_end.people import MERGES_NOTHING, Item, new_item, open_hub
 from tests.end_to_end.test_reviews import pull_of
 from tests.hub.running import RunningHub, keep_log
 from tests.step_fakes import NODES
@@ -20,7 +20,7 @@ LOG = "2026-11-26T10:00:00.0000000Z E   assert 1 == 2\n2026-11-26T10:00:01.00000
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
-    with open_hub(tmp_path_factory.mktemp("checks")) as running:
+    with open_hub(tmp_path_factory.mktemp("checks"), config=MERGES_NOTHING) as running:
         yield running
 
 
@@ -101,6 +101,8 @@ def test_the_item_ends_again_and_the_pull_request_is_told_once(hub: RunningHub, 
             break
         finished.merge(report)
 
+    # People are told once that what these nodes wrote cannot be merged.
+    finished.step()
     report, requests = finished.counted_step()
 
     assert (report.outcome, dict(requests)) == ("done", {"graphql": 1, "rest": 0, "git": 0})

@@ -54,6 +54,9 @@ CODE = {
         },
     ],
     "tests": ["tests/test_extra.py"],
+    "beyond_plan": [
+        {"path": "src/hourglass/extra.py", "reason": "The number has no place in the other files."}
+    ],
 }
 
 

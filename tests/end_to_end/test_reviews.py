@@ -8,7 +8,7 @@ from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import NodeId
-from tests.end_to_end.people import Item, new_item, open_hub
+from tests.end_to_end.people import MERGES_NOTHING, Item, new_item, open_hub
 from tests.hub.running import RunningHub
 from tests.step_fakes import NODES
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
-    with open_hub(tmp_path_factory.mktemp("reviews")) as running:
+    with open_hub(tmp_path_factory.mktemp("reviews"), config=MERGES_NOTHING) as running:
         yield running
 
 
@@ -81,6 +81,8 @@ def test_the_item_ends_again_after_a_review_and_asks_nothing_more_of_it(finished
             break
         finished.merge(report)
 
+    # People are told once that what these nodes wrote cannot be merged.
+    finished.step()
     report, requests = finished.counted_step()
 
     assert (report.outcome, requests["graphql"]) == ("done", 1)
