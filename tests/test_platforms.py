@@ -213,6 +213,7 @@ GUARDED = {
     "services/sandbox/inside/view.py": "used where namespaces were found to hold",
     "services/sandbox/inside/holding.py": "used by `watching.py` alone",
     "services/sandbox/inside/watching.py": "`elsewhere.py` stands for it",
+    "services/sandbox/disk.py": "asks for the platform",
     "services/sandbox/probing.py": "asks for the platform first",
     "services/sandbox/reach.py": "arguments of bubblewrap, which only Linux has",
     "services/python/report.py": "asks for the platform",
