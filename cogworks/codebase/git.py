@@ -137,7 +137,7 @@ class Git:
         git._environment = {**self._environment, "GIT_ALLOW_PROTOCOL": "none"}  # noqa: SLF001  # of the same class
         # An empty command is none, and then a filter may not be required.
         off = {f"{driver}.{key}": "" for driver in drivers for key in ("clean", "smudge", "process")}
-        git._settings = {**self._settings, **off, **{f"{driver}.required": "false" for driver in drivers}}  # noqa: SLF001  # the same
+        git._settings = {**self._settings, **off, **{f"{driver}.required": "false" for driver in drivers}}  # noqa: SLF001  # of the same class
         return git
 
     def reach(

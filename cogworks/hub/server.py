@@ -79,7 +79,7 @@ def serve(
                 connections.state = server.server_state
                 _write_note(directory, url)
                 print(f"hub listening on {url}")  # noqa: T201 - whoever starts the hub reads it
-                print(f"pages of private repositories: {pages_link(directory, url + '/')}", flush=True)  # noqa: T201 - likewise
+                print(f"pages of private repositories: {pages_link(directory, url + '/')}", flush=True)  # noqa: T201 - whoever starts the hub reads it
                 server.run(sockets=[listener])
         finally:
             world.close()

@@ -96,7 +96,7 @@ def delimited(text: object, label: str = "data") -> str:
     """
     # Slow to load, and a step that only waits renders nothing.
     from cogworks.injection.detecting import scan  # noqa: PLC0415 - slow, and seldom needed
-    from cogworks.injection.quoting import mark  # noqa: PLC0415 - as above
+    from cogworks.injection.quoting import mark  # noqa: PLC0415 - slow, and seldom needed
 
     body = _encodable(str(text))
     tag = f"data-{sha256(body)[:16]}"

@@ -40,7 +40,7 @@ def _found(texts: Iterable[tuple[str, str]], answered_for: Collection[str]) -> I
 
 def contaminated(source: str, text: str, findings: "tuple[Finding, ...]") -> Contaminated:
     """What is remembered of one text: its heaviest finding, fit to be shown."""
-    from cogworks.injection.quoting import quoted  # noqa: PLC0415 - as above
+    from cogworks.injection.quoting import quoted  # noqa: PLC0415 - slow, and seldom needed
 
     worst = max(findings, key=lambda each: each.weight)
     return Contaminated(
