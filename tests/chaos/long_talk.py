@@ -10,7 +10,7 @@ from typing import Any
 from github.ContentFile import ContentFile
 
 from cogworks.settings.config import CONFIG_FILE
-from tests.chaos.short_way import LANE, MOST_ANSWERS, answering
+from tests.chaos.short_way import LANE, MOST_ANSWERS, answering, speaking_to
 from tests.chaos.timeline import Step, Theatre, theatre
 from tests.end_to_end.test_example_pipelines import IMPLEMENTED
 from tests.model_server import Answer, ModelServer, Seen, replied
@@ -70,11 +70,7 @@ def long_talk(directory: Path) -> Iterator[LongTalk]:
     answers = answering(IMPLEMENTED)
     with ModelServer() as server, theatre(directory) as opened:
         server.answers(*[lambda seen: _reply(seen, answers)] * MOST_ANSWERS)
-        opened.environment |= {
-            "COGWORKS_LLM_PROVIDER": "anthropic",
-            "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
-            "COGWORKS_LLM_BASE_URL": server.url,
-        }
+        opened.environment |= speaking_to(server)
         opened.lane = LANE
         opened.prepare = _record_each_turn
         opened.play(last="review")

@@ -40,17 +40,22 @@ def answer_to(seen: Seen, answers: Mapping[str, Mapping[str, Any]]) -> Answer:
     return replied(json.dumps(reply))
 
 
+def speaking_to(server: ModelServer) -> dict[str, str]:
+    """What has a runner ask this server."""
+    return {
+        "COGWORKS_LLM_PROVIDER": "anthropic",
+        "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
+        "COGWORKS_LLM_BASE_URL": server.url,
+    }
+
+
 @contextmanager
 def short_way(directory: Path, *, moves_up: bool) -> Iterator[Theatre]:
     """An item in `small`, played to its end; with `moves_up` to the first node of the whole way."""
     answers = answering(WIDE if moves_up else IMPLEMENTED)
     with ModelServer() as server, theatre(directory) as opened:
         server.answers(*[lambda seen: answer_to(seen, answers)] * MOST_ANSWERS)
-        opened.environment |= {
-            "COGWORKS_LLM_PROVIDER": "anthropic",
-            "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
-            "COGWORKS_LLM_BASE_URL": server.url,
-        }
+        opened.environment |= speaking_to(server)
         opened.lane = LANE
         opened.play(last="architecture" if moves_up else "")
         yield opened
