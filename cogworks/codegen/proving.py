@@ -6,9 +6,11 @@ from typing import Any
 
 from cogworks.canonical import canonical
 from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codegen.openings import opening_warnings, openings_of
 from cogworks.codegen.suite import WHOLE, Judged
 from cogworks.domain_services.messages import TestCase, TestReport, commands_of, versions_of
 from cogworks.nodes.contract import Workspace
+from cogworks.nodes.replies import PlannedItem
 from cogworks.nodes.task import NodeTask
 from cogworks.repair.proof import (
     Proof,
@@ -106,6 +108,15 @@ def proof_of(
         restated=tuple(sorted(restated)),
         warnings=() if parsed.problems else steering(parsed.diff, TestRules()),
     )
+
+
+def with_openings(proof: Proof, task: NodeTask, workspace: Workspace, item: PlannedItem) -> Proof:
+    """The proof, with a warning of each thing that the change reaches and nobody spoke of."""
+    parsed = parse_diff(workspace.diff(task.base_branch))
+    if parsed.problems:
+        return proof
+    found = openings_of(task, workspace, item, parsed.diff)
+    return proof.model_copy(update={"warnings": (*proof.warnings, *opening_warnings(found))})
 
 
 def unsteady(proof: Proof, targets: Collection[str]) -> tuple[str, ...]:

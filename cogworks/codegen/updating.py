@@ -20,6 +20,7 @@ from cogworks.codegen.proving import (
     side,
     stored_proof,
     unsteady,
+    with_openings,
 )
 from cogworks.codegen.suite import run_suite
 from cogworks.cycle.feedback import judge_diagnostics
@@ -308,13 +309,14 @@ class Update:
             run_suite(self._ports, self._workspace, tests, who=self._item.key) for _ in range(RERUNS) if tests
         ]
         stored = stored_proof(self._task)
-        return proof_of(
+        proven = proof_of(
             sides.theirs,
             side(self._workspace, after),
             again,
             diff=self._workspace.diff(self._task.base_branch),
             restated=frozenset(stored.restated) if stored else frozenset(),
         )
+        return with_openings(proven, self._task, self._workspace, self._item)
 
     def _message(self, conflicts: Sequence[str], notes: str) -> str:
         parts = [f"Merge branch '{self._task.base_branch}'"]

@@ -24,6 +24,7 @@ from cogworks.codegen.proving import (
     stored_proof,
     unsteady,
     with_hidden,
+    with_openings,
 )
 from cogworks.codegen.suite import Baseline, Scope, SuiteRuns, run_suite
 from cogworks.codegen.test_writing import TestWriting
@@ -356,7 +357,8 @@ class CodingWork:
         verdict = self._diagnosed(self.kept.reply)
         if not verdict.is_kept:
             return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
-        self.proof = self._proven(self.kept, self._base)
+        proven = self._proven(self.kept, self._base)
+        self.proof = with_openings(proven, self._task, self.workspace, self.item)
         self._ports.keep(PROOF_FILE, proof_text(self.proof))
         self._ports.keep(PROVENANCE_FILE, provenance(self._task, self.proof))
         if flaky := unsteady(self.proof, self.kept.reply.tests):

@@ -8,6 +8,7 @@ from typing import Any
 
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
+from cogworks.codegen.openings import MOST_SHOWN, Opening, openings_of
 from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.codegen.plan_bounds import SLOT
 from cogworks.domain_services.messages import Diagnostic
@@ -54,12 +55,13 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             category="escalated",
         )
     files = tuple(file_actions(diff))
+    opened = openings_of(task, workspace, item, parse_diff(diff).diff)
     if lacks := lacking(task, workspace, diff):
         # What is missing is known; to ask what else is wrong would be paid twice.
         ports.say(
             f"{item.key}: {len(lacks)} required artefact(s) of context packs are missing; nobody is asked"
         )
-        findings = [*scope_findings(task, item, files), *lacks]
+        findings = [*scope_findings(task, item, files), *opening_findings(opened), *lacks]
         return _verdict(item, [scope_pass(), _ARTEFACTS], findings, {})
     view = review_view(task, ports, item, diff)
     variables = {**review_variables(task, workspace, item, diff), **view_variables(view)}
@@ -69,7 +71,8 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     shared = conversation_about(ports, task, opening)
     found = on_touched_lines(diff, ports.service.review(workspace, _there(workspace, files)))
     rules = [rule_line(each) for each in found[:MAX_RULE_FINDINGS]]
-    findings = [*scope_findings(task, item, files), *blocking_findings(found)]
+    rules += [f"{each.path}:{each.line}: {each.in_words} (warning)" for each in opened[:MOST_SHOWN]]
+    findings = [*scope_findings(task, item, files), *opening_findings(opened), *blocking_findings(found)]
     passes = [scope_pass()]
     for name in COMBINED if task.conventions.combined_review else PASSES:
         ports.say(f"{item.key}: review of {name}")
@@ -193,6 +196,21 @@ def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> l
         }
         for path in files
         if path not in planned
+    ]
+
+
+def opening_findings(opened: Sequence[Opening]) -> list[dict[str, Any]]:
+    """A warning for what the change reaches beyond itself, without that anybody spoke of it."""
+    return [
+        {
+            "pass": "scope",
+            "file": each.path,
+            "line": each.line,
+            "severity": Severity.WARNING.value,
+            "criterion": f"capability: {each.capability}",
+            "explanation": f"This file now {each.in_words}.",
+        }
+        for each in opened[:MOST_SHOWN]
     ]
 
 
