@@ -192,6 +192,32 @@ describe("numbers in titles", () => {
 """,
     ("numbers in titles > count as numbers", "numbers in titles > on a shelf > do so too (IX)"),
 )
+TAPE = Played(
+    "tape",
+    "lib/width.js",
+    ("[...text].length", '[...text.normalize("NFC")].length'),
+    "test/marks.js",
+    """"use strict";
+
+const test = require("tape");
+
+const { table, width } = require("..");
+
+test("a mark over a letter", (t) => {
+  t.test("takes no column", (st) => {
+    st.equal(width("e\\u0301"), 1);
+    st.end();
+  });
+  t.end();
+});
+
+test("rows with marks stand below others", (t) => {
+  t.plan(1);
+  t.deepEqual(table([["e\\u0301", "x"], ["e", "y"]]), ["e\\u0301  x", "e  y"]);
+});
+""",
+    ("a mark over a letter > takes no column", "rows with marks stand below others"),
+)
 WORKSPACES = Played(
     "node-workspaces",
     "packages/money/src/index.js",

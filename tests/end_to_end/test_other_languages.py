@@ -94,6 +94,7 @@ def lay_out(scene: Scene, item: Played) -> None:
         pytest.param(played.JEST, id="jest", marks=needs("node", "npm")),
         pytest.param(played.MOCHA, id="mocha", marks=needs("node", "npm")),
         pytest.param(played.JASMINE, id="jasmine", marks=needs("node", "npm")),
+        pytest.param(played.TAPE, id="tape", marks=needs("node", "npm")),
         pytest.param(played.RUST, id="rust", marks=needs("cargo")),
         pytest.param(played.RUST_LIBRARY, id="rust-library", marks=needs("cargo")),
         pytest.param(played.RUST_WORKSPACE, id="rust-workspace", marks=needs("cargo")),

@@ -16,6 +16,7 @@ _WITH_VALUE = re.compile(
     r"^(?:-r|-C|-e|--require|--import|--(?:experimental-)?loader|--conditions|--env-file|--input-type|--test-(?:reporter|reporter-destination|"
     r"name-pattern|skip-pattern|concurrency|timeout|shard|coverage-\w+))$"
 )
+_OF_TAPE = re.compile(rf"{_WITH_VALUE.pattern}|^(?:-i|--ignore(?:-pattern)?)$")
 _PATTERN = re.compile(r"[*?{\[]")
 
 
@@ -44,7 +45,7 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 class NodeLine(NamedTuple):
-    """A command of Node's own runner of tests, in its parts."""
+    """A command of Node's own runner of tests, or of tape, in its parts."""
 
     words: tuple[str, ...]
     """Without the places."""
@@ -61,17 +62,28 @@ def node_line(before: str, line: str) -> NodeLine | None:
     words = line.split()
     if "--test" not in words:
         return None
-    start = words.index("--test") + 1
+    return _parted(before, line, words.index("--test") + 1, _WITH_VALUE)
+
+
+def tape_line(before: str, line: str) -> NodeLine | None:
+    """The same of a command that starts tape, or a program that does; None where it starts neither."""
+    names = [word.rpartition("/")[2] for word in line.split()]
+    starts = [names.index(name) + 1 for name in ("tape", "node") if name in names]
+    return _parted(before, line, starts[0], _OF_TAPE) if starts else None
+
+
+def _parted(before: str, line: str, start: int, with_value: re.Pattern[str]) -> NodeLine:
+    """What stands behind the word `start` and is neither an option nor the value of one is a place."""
+    words = line.split()
     places = [
         word
         for previous, word in zip(words[start - 1 :], words[start:], strict=False)
-        if not word.startswith("-") and not _WITH_VALUE.match(previous)
+        if not word.startswith("-") and not with_value.match(previous)
     ]
     kept = (*words[:start], *(word for word in words[start:] if word not in places))
     roots = tuple(dict.fromkeys(filter(None, map(_root, places))))
-    return NodeLine(
-        kept, roots, bool(before.strip()), bool(_LOADS.search(line) or _TYPED.search(" ".join(places)))
-    )
+    is_typed = bool(_LOADS.search(line) or _TYPED.search(" ".join(places)))
+    return NodeLine(kept, roots, bool(before.strip()), is_typed)
 
 
 def _root(place: str) -> str:

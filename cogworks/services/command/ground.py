@@ -13,6 +13,7 @@ from cogworks.services.command.install_options import FOLDER, is_workflow
 from cogworks.services.command.machine import Commands, Machine
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
+from cogworks.services.command.scripts import of_script
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
 
 MAX_FILES = 200_000
@@ -106,7 +107,7 @@ def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
             "report": "exit-code",
             "report_file": "",
             "test_one": "",
-            "runner": "command",
+            "runner": _runner_of(commands),
             "notes": (),
             **own,
         }
@@ -115,10 +116,19 @@ def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
     return recipe._replace(**own)
 
 
+def _runner_of(commands: Commands) -> str:
+    """Of a command that is configured: where it speaks TAP, one that is told files in its own way."""
+    named = of_script(commands.test, {}) if commands.report == "tap" else None
+    return named.runner if named and named.report == "tap" else "command"
+
+
 def _programs(recipe: Recipe, commands: Commands) -> tuple[str, ...]:
     try:
         words = shlex.split(commands.test)
     except ValueError:
+        return recipe.programs
+    if recipe.language == "typescript" and of_script(commands.test, {}).runner != "script":
+        # It comes with the packages of the repository.
         return recipe.programs
     first = words[0] if words else ""
     is_plain = first.replace("-", "").replace("_", "").isalnum() and first not in (

@@ -101,7 +101,7 @@ def _typescript(texts: Texts) -> Recipe:
     packages = {**_strings(manifest.get("dependencies")), **_strings(manifest.get("devDependencies"))}
     has_script = "test" in scripts and "no test specified" not in scripts["test"]
     script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
-    recipe = of_script(script, scripts) if has_script else of_packages(packages)
+    recipe = of_script(script, scripts, packages) if has_script else of_packages(packages)
     setup, workflow = with_own_options(_node_setup(texts), texts) if packages else ("", "")
     own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()
     return recipe._replace(

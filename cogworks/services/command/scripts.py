@@ -1,7 +1,7 @@
 """Which command of a script in `package.json` runs its tests, and how that tells of each; a pure rule from texts."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
@@ -18,27 +18,43 @@ _LOOKS = re.compile(
     r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip)(?:\s|$)"
 )
 """What looks at sources and leaves nothing that a test could need."""
+_OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})
+"""The package, and those that bring it with them."""
+_PROGRAM = re.compile(
+    r"^(?:\S+=\S* )*(?:(?:nyc|c8|cross-env)(?: \S+){0,20}? )?node(?: \S+){0,20}? (?:\S*[/.])?(?:tests?|specs?)(?:[/._-]\S*)?$"
+)
+"""Node with a file or folder of tests."""
 
 
-def of_script(script: str, scripts: Mapping[str, str]) -> Recipe:
+def of_script(script: str, scripts: Mapping[str, str], packages: Collection[str] = ()) -> Recipe:
     """What the script `test` says.
 
     Args:
         scripts: the others of the manifest, by name, for `npm run NAME` within it.
+        packages: those that the manifest names; of a plain program they tell what it runs.
     """
     source = "package.json, scripts.test"
     steps = _steps(script, scripts, 0)
-    running = [(place, made) for place, step in enumerate(steps) if (made := _runner(step)) is not None]
-    if len(running) != 1:
+    is_tape = not _OF_TAPE.isdisjoint(packages)
+    running = {
+        place: made
+        for place, step in enumerate(steps)
+        if (made := _runner(step) or (_program(step) if is_tape else None)) is not None
+    }
+    # A suite of tape may run twice; with other runners nobody could tell whose a report is.
+    if not running or (len(running) > 1 and any(each.runner != "tape" for each in running.values())):
         return Recipe(runner="script", test=script, source=source)
-    [(place, recipe)] = running
-    before = [step for step in steps[:place] if not _LOOKS.match(step)]
-    left_out = [step for step in steps if step not in before and step != steps[place]]
-    note = (
-        f"of the script `test` these do not run with the tests: {', '.join(f'`{each}`' for each in left_out)}"
-    )
-    test = " && ".join([*before, recipe.test])
-    return recipe._replace(test=test, source=source, notes=(note,) if left_out else ())
+    recipe = running[max(running)]
+    kept = {
+        place: running[place].test if place in running else step
+        for place, step in enumerate(steps[: max(running) + 1])
+        if place in running or not _LOOKS.match(step)
+    }
+    left_out = [step for place, step in enumerate(steps) if place not in kept]
+    said = ", ".join(f"`{each}`" for each in left_out)
+    note = f"of the script `test` these do not run with the tests: {said}"
+    notes = (note, *recipe.notes) if left_out else recipe.notes
+    return recipe._replace(test=" && ".join(kept.values()), source=source, notes=notes)
 
 
 def of_packages(packages: Mapping[str, str]) -> Recipe:
@@ -84,6 +100,18 @@ def _runner(step: str) -> Recipe | None:
     if re.search(r"\s--test(?:\s|=|$)", step):
         return Recipe(runner="node:test", test=step, report="node-test")
     return None
+
+
+def _program(step: str) -> Recipe | None:
+    """A program that loads tests of tape by itself."""
+    line = step.partition(" | ")[0].strip()
+    if not _PROGRAM.match(line):
+        return None
+    note = (
+        f"the suite is what `{line}` loads, so that a new file of tests belongs to it only once it is loaded there; "
+        'a pattern in place of that, e.g. `command = ["tape", "test/**/*.js"]` under `[tests]` in `.cogworks/config.toml`, runs every file'
+    )
+    return Recipe(runner="tape", test=line, report="tap", notes=(note,))
 
 
 def _jest(line: str) -> Recipe:

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from cogworks.services.command.built import node_line, runnable
+from cogworks.services.command.built import node_line, runnable, tape_line
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.scripts import without_places
 
@@ -142,6 +142,18 @@ def _script(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     return ["&& ".join([*words[:-1], " ".join([*kept, *named])]).strip()]
 
 
+def _tape(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    """Like `_script`; of several steps that start tape the last one, for the others run their own files."""
+    words = recipe.test.split("&&")
+    files = sorted({test.file for test in tests})
+    before = [step for step in words[:-1] if "tape" not in re.split(r"[\s/]", step)]
+    line = tape_line("&&".join(before), words[-1])
+    if line is None or any(file.rpartition(".")[2] not in _JS for file in files):
+        return None
+    named = [runnable(line, file) for file in files]
+    return ["&& ".join([*before, " ".join([*line.words, *named])]).strip()]
+
+
 def _jasmine(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
     """Without the script's own files, like `_script`; what stands before the runner starts it and is kept."""
     before, runner, after = re.split(r"(\bjasmine(?=\s))", recipe.test, maxsplit=1)
@@ -234,7 +246,7 @@ _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
     "mocha": _of_files(_named("--grep")),
     "jasmine": _jasmine,
     "node:test": _script,
-    "tape": _script,
+    "tape": _tape,
     "tap": _script,
     "ava": _script,
     "cargo test": _cargo,

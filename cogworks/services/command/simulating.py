@@ -1,11 +1,10 @@
 """The operation `simulate`: run tests by the commands of the root, one result for each."""
 
 import hashlib
-import os
 import re
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from cogworks.services.command.ground import (
     refuse_missing,
     text_at,
 )
+from cogworks.services.command.listening import is_listened_to, is_untold, reporter
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.offline import not_fetched
 from cogworks.services.command.parting import Pace, files_of_tests, too_long, units_of
@@ -33,7 +33,7 @@ from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import with_line
 from cogworks.services.command.reports.cases import Parsed, Problem
 from cogworks.services.command.reports.reading import read_all
-from cogworks.services.command.rooms import INSIDE, Room, Said, open_room, seconds_left
+from cogworks.services.command.rooms import Room, Said, open_room, seconds_left
 from cogworks.services.command.selecting import Asked, Selected, parts_of, select
 from cogworks.services.command.wanted_versions import ASKING, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
@@ -43,8 +43,6 @@ _SHORTEST_S = 1.0
 _FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
 """Of cargo, CMake, Maven and Gradle; what follows explains it."""
 _ADVICE = re.compile(r"^As a reminder, you're using offline mode")
-_RUBYS_SUM = re.compile(r"^\d{1,9} (?:runs|tests), \d{1,9} assertions, \d{1,9} failures,", re.MULTILINE)
-"""What Minitest and test-unit end with; without it a failure says that nothing ran."""
 _IN_ORDER = ("cargo", "libtest-json")
 _TOGETHER = ("rust", "java", "csharp", "c")
 """Languages of which no test runs where one file does not compile."""
@@ -215,7 +213,7 @@ def _run(
     room: Room, selected: Selected, params: SimulateParams, machine: Machine, *, deadline_s: float
 ) -> _Ran:
     recipe = room.ground.recipe
-    environment = {**params.environment, **_reporter(recipe, room, params.environment)}
+    environment = {**params.environment, **reporter(recipe, room, params.environment)}
     said_by, reports = [], []
     for line in selected.lines:
         left_s = seconds_left(deadline_s)
@@ -229,32 +227,11 @@ def _run(
         if said.ended.timed_out:
             break
     timed_out = len(said_by) < len(selected.lines) or any(said.ended.timed_out for said in said_by)
-    if recipe.report == "exit-code" or _is_untold(recipe, said_by):
+    if recipe.report == "exit-code" or is_untold(recipe, said_by):
         return _Ran(tuple(said_by), Parsed(), timed_out, is_one=True)
-    return _Ran(tuple(said_by), read_all(recipe.report, reports), timed_out, is_one=False)
-
-
-def _is_untold(recipe: Recipe, said_by: Sequence[Said]) -> bool:
-    """Whether tests of Ruby ran and nobody heard of them: Minitest from 6 on loads no reporter by itself, test-unit none at all."""
-    if recipe.language != "ruby" or not said_by or any(said.report is not None for said in said_by):
-        return False
-    return all(said.ended.code == 0 or _RUBYS_SUM.search(said.text) for said in said_by)
-
-
-def _reporter(recipe: Recipe, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
-    """The variable by which a reporter of ours is found, beside what stands in it already."""
-    if recipe.runner.startswith("minitest"):
-        return _beside("RUBYLIB", str(INSIDE / "ruby"), os.pathsep, room, asked)
-    if recipe.report != "node-test" or recipe.runner in ("jasmine", "rspec"):
-        return {}
-    # Through a variable, for a script of the repository starts node.
-    options = f"--test-reporter={INSIDE / 'report.mjs'} --test-reporter-destination={room.report_path}"
-    return _beside("NODE_OPTIONS", options, " ", room, asked)
-
-
-def _beside(name: str, own: str, between: str, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
-    there = asked.get(name) or room.configured(name)
-    return {name: f"{own}{between}{there}" if there else own}
+    is_heard = is_listened_to(recipe) and any(said.report is not None for said in said_by)
+    parsed = read_all("tape" if is_heard else recipe.report, reports)
+    return _Ran(tuple(said_by), parsed, timed_out, is_one=False)
 
 
 def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:

@@ -446,3 +446,91 @@ def test_what_the_build_before_node_does_not_take_is_named_with_its_place(tmp_pa
     [error] = report.collection_errors
     assert error.startswith("test/weigh.test.ts: test/weigh.test.ts:2: error TS2305: ")
     assert "weigh" in error
+
+
+TAPE = {
+    "test/table.js::columns stand below each other": "passed",
+    "test/table.js::the gap > may be narrow": "passed",
+    "test/table.js::the gap > may be none": "passed",
+    "test/wide/width.js::a letter is one column": "passed",
+}
+
+
+@needs("node", "npm")
+def test_tests_of_tape_are_told_by_file_and_name_and_run_one_file_at_a_time(tmp_path: Path) -> None:
+    place = with_packages("tape", tmp_path)
+    settings = {"mode": "prepared"}
+    whole = report_of(place, settings=settings)
+    file = report_of(place, settings=settings, tests=["test/wide/width.js"])
+    one = report_of(place, settings=settings, tests=["test/table.js::the gap > may be none"])
+
+    assert outcomes(whole) == TAPE
+    assert whole.commands == ("tape 'test/**/*.js'",)
+    assert outcomes(file) == {"test/wide/width.js::a letter is one column": "passed"}
+    assert outcomes(one) == {"test/table.js::the gap > may be none": "passed"}
+    assert file.commands == ("tape test/wide/width.js",)
+
+
+@needs("node", "npm")
+def test_one_program_that_loads_all_tests_of_tape_tells_each_by_its_own_file(tmp_path: Path) -> None:
+    place = with_packages("tape", tmp_path)
+    manifest = '{"main": "lib/index.js", "scripts": {"test": "node test"}, "devDependencies": {"tape": "^5"}}'
+    helper = 'const tape = require("tape");\nexports.each = (names) => names.forEach((name) => tape(name, (t) => t.end()));\n'
+    laid_out(
+        place,
+        {
+            "package.json": manifest,
+            "test/index.js": 'require("./table");\nrequire("./wide/width");\nrequire("./made");\n',
+            "test/made.js": 'require("./helper").each(["one", "two"]);\n',
+            "test/helper.js": helper,
+            "test/alone.js": 'require("tape")("is nowhere loaded", (t) => t.end());\n',
+        },
+    )
+    settings = {"mode": "prepared"}
+    whole = report_of(place, settings=settings)
+
+    assert outcomes(whole) == {**TAPE, "test/made.js::one": "passed", "test/made.js::two": "passed"}
+    assert "only once it is loaded there" in whole.remedies[0]
+    alone = report_of(place, settings=settings, tests=["test/alone.js"])
+    assert outcomes(alone) == {"test/alone.js::is nowhere loaded": "passed"}
+    every = report_of(place, settings=settings, command=["tape", "test/**/*.js"])
+    assert outcomes(every)["test/alone.js::is nowhere loaded"] == "passed"
+
+
+@needs("node", "npm")
+def test_tape_that_fails_leaves_off_dies_and_cannot_load(tmp_path: Path) -> None:
+    place = with_packages("tape", tmp_path)
+    text = (
+        'import test from "tape";\n\ntest("differs", (t) => {\n  t.equal(1, 2, "one is two");\n  t.end();\n});\n'
+        'test("later", { skip: true }, (t) => t.end());\ntest("to do", { todo: true }, (t) => {\n  t.fail("not yet");\n  t.end();\n});\n'
+        'test("counts", (t) => {\n  t.plan(2);\n  t.pass();\n});\ntest("never", (t) => {});\n'
+    )
+    laid_out(place, {"test/odd.mjs": text, "test/dies.js": 'require("tape")("dies", () => missing());\n'})
+    settings = {"mode": "prepared"}
+    odd = report_of(place, settings=settings, tests=["test/odd.mjs"])
+    dies = report_of(place, settings=settings, tests=["test/dies.js"])
+
+    assert {case.id.partition("::")[2]: case.outcome for case in odd.cases} == {
+        "differs": "failed",
+        "later": "skipped",
+        "to do": "skipped",
+        "counts": "failed",
+    }
+    assert odd.cases[0].message.startswith("one is two (equal), expected 2, found 1, at ")
+    assert [case.outcome for case in dies.cases] == ["failed"]
+    assert "ReferenceError: missing is not defined" in dies.cases[0].message
+    laid_out(place, {"test/broken.js": 'require("./gone");\n'})
+    [error] = report_of(place, settings=settings).collection_errors
+    assert error.startswith("test/broken.js: test/broken.js:1: Error: Cannot find module './gone'")
+
+
+@needs("node", "npm")
+def test_a_command_of_tape_that_is_configured_is_listened_to_as_well(tmp_path: Path) -> None:
+    place = with_packages("tape", tmp_path)
+    commands = Commands(test="tape test/table.js test/wide/width.js", report="tap")
+    settings = {"mode": "prepared"}
+    whole = report_of(place, settings=settings, commands=commands)
+    one = report_of(place, settings=settings, commands=commands, tests=["test/wide/width.js"])
+
+    assert outcomes(whole) == TAPE
+    assert one.commands == ("tape test/wide/width.js",)

@@ -46,6 +46,37 @@ def test_the_script_of_a_package_says_what_runs_its_tests(script: str, test: str
     assert recipe.source == "package.json, scripts.test"
 
 
+@pytest.mark.parametrize(
+    ("script", "test"),
+    [
+        ("node test", "node test"),
+        ("node test/index.js | tap-spec", "node test/index.js"),
+        ("tsc && nyc node ./test.js", "tsc && nyc node ./test.js"),
+        ("node build.js && node -r esm tests/all.js", "node build.js && node -r esm tests/all.js"),
+    ],
+)
+def test_a_program_that_loads_tests_of_tape_speaks_tap_and_what_a_new_file_needs_is_said(
+    script: str, test: str
+) -> None:
+    recipe = of_package(script, tape="^5")
+
+    assert (recipe.runner, recipe.test, recipe.report) == ("tape", test, "tap")
+    assert "only once it is loaded there" in recipe.notes[0]
+    assert of_package(script).report == "exit-code"
+
+
+def test_a_program_that_is_no_test_is_none_of_tape() -> None:
+    assert of_package("node latest.js", tape="^5").report == "exit-code"
+
+
+def test_a_suite_of_tape_that_a_script_runs_twice_is_one() -> None:
+    recipe = of_package("nyc tape 'test/*.js' && eslint . && nyc tape core.js 'test/*.js'")
+
+    assert recipe.test == "nyc tape 'test/*.js' && nyc tape core.js 'test/*.js'"
+    assert (recipe.runner, recipe.report) == ("tape", "tap")
+    assert "`eslint .`" in recipe.notes[0]
+
+
 def test_other_scripts_are_read_where_they_are_called_and_what_is_no_test_is_left_out_and_said() -> None:
     scripts = {
         "test": "npm run lint && npm run unit && npm run types",

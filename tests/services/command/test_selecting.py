@@ -88,6 +88,29 @@ def test_runners_that_speak_tap_run_the_file_in_place_of_those_of_the_script() -
     assert lines(recipe, "test/a.js::adds") == ("tsc && tap --reporter=tap test/a.js",)
 
 
+@pytest.mark.parametrize(
+    ("test", "file", "wanted"),
+    [
+        ("nyc tape 'test/**/*.js'", "test/a.js", "nyc tape test/a.js"),
+        ("tape -r ./setup.js -i .gitignore test/*.js", "test/a.js", "tape -r ./setup.js -i .gitignore test/a.js"),
+        ("X=1 node -r esm node_modules/.bin/tape t/*.js", "t/a.js", "X=1 node -r esm node_modules/.bin/tape t/a.js"),
+        ("node test", "test/a.js", "node test/a.js"),
+        ("node test/index.js", "test/index.js", "node test/index.js"),
+        ("nyc tape test/*.js && nyc tape core.js 'test/*.js'", "test/a.js", "nyc tape test/a.js"),
+        ("tsc && tape test/*.js", "test/a.js", "tsc && tape test/a.js"),
+        ("tape test/*.js", "test/a.tap", "tape test/*.js"),
+    ],
+)  # fmt: skip
+def test_tape_runs_the_file_in_place_of_those_of_the_script(test: str, file: str, wanted: str) -> None:
+    assert lines(Recipe(runner="tape", test=test), f"{file}::adds") == (wanted,)
+
+
+def test_tape_runs_what_a_build_before_it_makes_of_the_file() -> None:
+    [line] = lines(Recipe(runner="tape", test="tsc && tape 'dist/**/*.test.js'"), "test/a.test.ts")
+
+    assert line.endswith('tape "$(NODE_OPTIONS= node "$COGWORKS_INSIDE/built.mjs" test/a.test.ts dist)"')
+
+
 def test_jasmine_is_told_files_and_one_pattern_and_keeps_what_starts_it() -> None:
     recipe = Recipe(
         runner="jasmine", test="c8 -r lcov/x node_modules/.bin/jasmine spec/*.js --helper=$X/a.cjs"

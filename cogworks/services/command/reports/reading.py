@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from cogworks.services.command.reports import cargo, go_json, jest_json, junit, node_test, tap, trx
+from cogworks.services.command.reports import cargo, go_json, jest_json, junit, node_test, tap, tape, trx
 from cogworks.services.command.reports.cases import Parsed
 
 READERS: Mapping[str, Callable[[bytes], Parsed]] = MappingProxyType(
     {
         "junit": junit.parse,
         "tap": tap.parse,
+        "tape": tape.parse,
         "go-json": go_json.parse,
         "cargo": cargo.parse,
         "libtest-json": cargo.parse_json,
@@ -19,7 +20,7 @@ READERS: Mapping[str, Callable[[bytes], Parsed]] = MappingProxyType(
         "trx": trx.parse,
     }
 )
-"""By format; `exit-code` has no report."""
+"""By format; `exit-code` has no report, and `tape` is what our listener tells."""
 
 
 def read_all(kind: str, reports: Sequence[bytes]) -> Parsed:
