@@ -8,14 +8,16 @@ from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 
 _MOST_LEVELS = 5
 _JOINT = re.compile(r"&&|;")
-_CALL = re.compile(r"^(?:npm|pnpm|yarn|bun)(?: run| run-script)? ([\w:.-]{1,80})$")
+_CALL = re.compile(
+    r"^(?:npm|pnpm|yarn|bun)(?: (?:-s|--silent|run|run-script)){0,3} (\w[\w:.-]{0,79})(?: (?:-s|--silent))?$"
+)
 _CALLS = re.compile(
     r"^(?:npm-run-all|run-s)((?: (?:-[scln]|--(?:silent|sequential|serial|print-label|print-name)))*(?: [\w:][\w:.-]{0,79})+)$"
 )
 """Several of them, one after the other."""
 _LOOKS = re.compile(
     r"^(?:npx )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|dtslint|publint|"
-    r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip)(?:\s|$)"
+    r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip|eclint|evalmd|es-check|@pkgjs/support)(?:\s|$)"
 )
 """What looks at sources and leaves nothing that a test could need."""
 _OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})

@@ -92,6 +92,19 @@ def test_other_scripts_are_read_where_they_are_called_and_what_is_no_test_is_lef
     assert all(each in note for each in ("`eslint .`", "`prettier --check .`", "`tsd`"))
 
 
+def test_scripts_that_are_called_silently_and_what_looks_at_documents_are_read_as_well() -> None:
+    scripts = {
+        "pretest": "npm run --silent readme && npm run -s lint && npx @pkgjs/support validate",
+        "readme": "evalmd README.md",
+        "lint": "eslint .",
+        "postlint": "eclint check $(git ls-files | grep -v dist/)",
+        "test": "npm run unit --silent",
+        "unit": "tape test/*.js",
+    }
+
+    assert recipe_of({"package.json": json.dumps({"scripts": scripts})}).test == "tape test/*.js"
+
+
 def test_what_runs_before_the_script_is_read_like_the_script_itself() -> None:
     scripts = {"pretest": "npm run lint && npm run build", "lint": "eslint .", "build": "tsc", "test": "nyc tape 'test/*.js'"}  # fmt: skip
     recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
