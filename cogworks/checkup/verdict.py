@@ -30,7 +30,9 @@ def advice(found: Checkup) -> tuple[str, ...]:
     stops = report is None or bool(
         refusal_of(report, wanted=found.baseline) or none_passes(report, wanted=found.baseline)
     )
-    return () if stops or report is None else report.remedies
+    if stops or report is None:
+        return ()
+    return tuple(each for each in report.remedies if each not in found.notes)
 
 
 def _each(found: Checkup) -> Iterator[ToDo]:

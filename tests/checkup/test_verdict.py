@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted
 from cogworks.checkup.outlook import outlook
-from cogworks.checkup.verdict import things_to_do
+from cogworks.checkup.verdict import advice, things_to_do
 from cogworks.codegen.suite import NO_TESTS
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.forge.diagnosis import Check
@@ -137,3 +137,9 @@ def test_where_something_has_to_be_done_nothing_would_be_paid() -> None:
 def test_tests_that_fail_already_are_counted_and_guard_nothing() -> None:
     assert (counted(PASSED).passed, counted(PASSED).failed) == (1, 2)
     assert "(1 of them; 2 failing already, known and never blamed on it)" in outlook(checkup(PASSED))[2]
+
+
+def test_what_the_service_said_before_the_suite_ran_is_not_said_again() -> None:
+    found = checkup(FEW_FAILING.model_copy(update={"remedies": ("said before", "new")}))
+
+    assert advice(found.model_copy(update={"notes": ("said before",)})) == ("new",)
