@@ -28,7 +28,7 @@ from cogworks.services.sandbox.probing import strongest
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "samples"
 SAMPLE_NAMES = (
-    "vitest", "jest", "mocha", "jasmine", "node-workspaces", "node-built", "go-packages", "go-command", "rust-library", "rust-workspace", "maven", "maven-modules", "gradle",
+    "vitest", "jest", "mocha", "jasmine", "tape", "node-workspaces", "node-built", "go-packages", "go-command", "rust-library", "rust-workspace", "maven", "maven-modules", "gradle",
 )  # fmt: skip
 LIMIT_S = 600
 _SYSTEM_PACKAGES = Path("/usr/share/maven-repo")
@@ -66,6 +66,8 @@ VOICES: Mapping[str, Voice] = {
     "mocha": Voice("{test} --reporter spec", r"(?m)^\s{4,}(?P<how>[✓✔-]|\d+\)) (?P<name>.+?)(?: \(\d+m?s\))?$"),
     "jasmine": Voice(f"{{test}} --reporter={_JASMINE}", r"(?m)^spec (?P<how>passed|failed|pending|excluded): (?P<name>.*)$"),
     "ava": Voice("{test}", r"(?m)^\s+(?P<how>[✔✘-]) (?:\[\w+\]:? )?(?P<name>.+?)(?: \(\d+(?:\.\d+)?m?s\))?$"),
+    # A heading with an assertion right below it; one that only holds others, or a comment, has none there.
+    "tape": Voice("{test}", r"(?m)^# (?P<name>.+)\n(?=ok|not ok)(?:(?=(?:(?!# ).*\n)*?(?P<how>not ok)))?"),
     "maven": Voice("{test}", _XML, "**/surefire-reports/TEST-*.xml"),
     "gradle": Voice("{test}", _XML, "**/build/test-results/test/*.xml"),
 }  # fmt: skip
