@@ -87,7 +87,7 @@ JAVASCRIPT = LanguageSpec(
     resolving=scripts.resolving,
     documentation=("/**",),
     gaps=_RENAMED,
-    test_files=("*.test.*", "*.spec.*", "__tests__/"),
+    test_files=("*.test.*", "*.spec.*", "__tests__/", "test/", "tests/"),
     doubts={
         "everything": "passes on every name of another module (`export *`); which ones is not listed here"
     },

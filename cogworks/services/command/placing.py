@@ -23,6 +23,9 @@ _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _OF_TESTS = re.compile(
     r"(?:^|/)(?:tests?|__tests__|specs?)/|(?:^|/)test[.-]|\.(?:test|spec)\.|(?:^|/)test\.[cm]?[jt]s$"
 )
+_NO_TEST_OF_AVA = re.compile(
+    r"(?:^|/)_|(?:^|/)(?:tests?|__tests__)/(?:.*/)?(?:__)?(?:helper|fixture)s?(?:__)?/"
+)
 _SUFFIXES = (".java", ".kt", ".groovy", ".scala", ".rb", ".py", ".cs", ".php")
 
 
@@ -212,6 +215,12 @@ class Placer:
             if file.endswith(".kt") and pattern.search(self._sources.read(file)):
                 return file
         return ""
+
+
+def ava_tests(files: Sequence[str]) -> tuple[str, ...]:
+    """The files that AVA may run, by the names that it looks for."""
+    named = (file for file in files if _SCRIPT.search(file) and _OF_TESTS.search(file))
+    return tuple(file for file in named if not _NO_TEST_OF_AVA.search(file))
 
 
 def _tests_of_package(files: Sequence[str], folder: str) -> list[str]:

@@ -20,6 +20,8 @@ class Selected(NamedTuple):
     lines: tuple[str, ...]
     note: str = ""
     """What else runs, in words; empty: nothing to speak of."""
+    alone: tuple[str, ...] = ()
+    """The one file that each line runs; none: it is not known, or a line runs several."""
 
 
 class Asked(NamedTuple):
@@ -49,12 +51,14 @@ def select(recipe: Recipe, tests: Sequence[Asked]) -> Selected:
             (recipe.test,),
             f"{recipe.runner or 'the test command'} cannot select tests here: the whole suite ran",
         )
-    return Selected(tuple(lines))
+    files = {test.file for test in tests}
+    return Selected(tuple(lines), alone=(*files,) * len(lines) if len(files) == 1 else ())
 
 
 def _by_template(recipe: Recipe, tests: Sequence[Asked]) -> Selected:
     template = recipe.test_one
-    lines = tuple(dict.fromkeys(_filled(template, test) for test in tests))
+    files = {_filled(template, test): test.file for test in tests}
+    lines = tuple(files)
     needs_name = "{name}" in template or "{test}" in template
     if len(lines) > MOST_ONE_BY_ONE:
         return Selected(
@@ -70,7 +74,8 @@ def _by_template(recipe: Recipe, tests: Sequence[Asked]) -> Selected:
         if needs_name or not any(test.name for test in tests)
         else "`test_one` names no test: whole files ran"
     )
-    return Selected(lines, note)
+    is_of_file = "{file}" in template or "{test}" in template
+    return Selected(lines, note, tuple(files.values()) if is_of_file else ())
 
 
 def _filled(template: str, test: Asked) -> str:

@@ -6,7 +6,6 @@ import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response, TestCase, TestReport
@@ -23,18 +22,16 @@ from cogworks.services.command.ground import (
     refuse_missing,
     text_at,
 )
-from cogworks.services.command.listening import is_listened_to, is_untold, reporter
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.offline import not_fetched
 from cogworks.services.command.parting import Pace, files_of_tests, too_long, units_of
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
-from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import with_line
-from cogworks.services.command.reports.cases import Parsed, Problem
-from cogworks.services.command.reports.reading import read_all
-from cogworks.services.command.rooms import Room, Said, open_room, seconds_left
-from cogworks.services.command.selecting import Asked, Selected, parts_of, select
+from cogworks.services.command.reports.cases import Problem
+from cogworks.services.command.rooms import Room, Said, open_room
+from cogworks.services.command.running import Order, Ran, ran_by_file, run_lines
+from cogworks.services.command.selecting import Asked, parts_of, select
 from cogworks.services.command.wanted_versions import ASKING, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
 
@@ -43,17 +40,8 @@ _SHORTEST_S = 1.0
 _FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
 """Of cargo, CMake, Maven and Gradle; what follows explains it."""
 _ADVICE = re.compile(r"^As a reminder, you're using offline mode")
-_IN_ORDER = ("cargo", "libtest-json")
 _TOGETHER = ("rust", "java", "csharp", "c")
 """Languages of which no test runs where one file does not compile."""
-
-
-class _Ran(NamedTuple):
-    said: tuple[Said, ...]
-    parsed: Parsed
-    timed_out: bool
-    is_one: bool
-    """Whether all of it is one result, by how it ended."""
 
 
 def simulate(request: Request, folder: Path, machine: Machine) -> Response:
@@ -120,9 +108,9 @@ def _report(request: Request, ground: Ground, params: SimulateParams, machine: M
 def _at_once(
     room: Room, notes: tuple[str, ...], asked: Sequence[Asked], params: SimulateParams, machine: Machine
 ) -> TestReport:
-    selected = select(room.ground.recipe, asked)
-    ran = _run(room, selected, params, machine, deadline_s=time.monotonic() + params.timeout_s)
-    report = _told(room, ran, asked, selected, machine, notes=notes)
+    order = Order(room, machine, params.environment, time.monotonic() + params.timeout_s)
+    ran = ran_by_file(order) if not asked else run_lines(order, select(room.ground.recipe, asked))
+    report = _told(room, ran, asked, machine, notes=notes)
     errors = tuple(_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
     lacking = not_fetched(room.ground.recipe.runner, errors)
@@ -209,50 +197,10 @@ def _key(request: Request, ground: Ground) -> str:
     return hashlib.sha256("\0".join(whose).encode()).hexdigest()[:24]
 
 
-def _run(
-    room: Room, selected: Selected, params: SimulateParams, machine: Machine, *, deadline_s: float
-) -> _Ran:
-    recipe = room.ground.recipe
-    environment = {**params.environment, **reporter(recipe, room, params.environment)}
-    said_by, reports = [], []
-    for line in selected.lines:
-        left_s = seconds_left(deadline_s)
-        if left_s <= 0:
-            break
-        # Cargo names a program on one stream and its tests on the other.
-        joined = f"{{ {line}\n}} 2>&1" if recipe.report in _IN_ORDER else line
-        said = room.run(joined, machine, timeout_s=left_s, environment=environment)
-        said_by.append(said)
-        reports += _reports(recipe, room, said)
-        if said.ended.timed_out:
-            break
-    timed_out = len(said_by) < len(selected.lines) or any(said.ended.timed_out for said in said_by)
-    if recipe.report == "exit-code" or is_untold(recipe, said_by):
-        return _Ran(tuple(said_by), Parsed(), timed_out, is_one=True)
-    is_heard = is_listened_to(recipe) and any(said.report is not None for said in said_by)
-    parsed = read_all("tape" if is_heard else recipe.report, reports)
-    return _Ran(tuple(said_by), parsed, timed_out, is_one=False)
-
-
-def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:
-    if recipe.report_file:
-        return list(room.reports(recipe.report_file))
-    if said.report is not None:
-        return [said.report]
-    if recipe.report == "junit":
-        # Older reporters print it all the same, after what the tests printed.
-        start = said.output.find("<testsuite")
-        return [said.output[start:].encode()] if start >= 0 else []
-    if recipe.report in ("go-json", "cargo", "libtest-json"):
-        return [said.text.encode()]
-    return [said.output.encode()] if recipe.report in ("tap", "node-test") else []
-
-
 def _told(
     room: Room,
-    ran: _Ran,
+    ran: Ran,
     asked: Sequence[Asked],
-    selected: Selected,
     machine: Machine,
     *,
     notes: tuple[str, ...] = (),
@@ -260,19 +208,18 @@ def _told(
     ground, recipe = room.ground, room.ground.recipe
     cases = _by_exit(room, ran) if ran.is_one else _cases(room, ran, machine)
     kept = [case for case in cases if not asked or any(_is_of(case.id, test, ground) for test in asked)]
-    commands = (*selected.lines, *([selected.note] if selected.note else []))
     return TestReport(
         cases=tuple(cases if ran.is_one else kept),
         timed_out=ran.timed_out,
         blocked=tuple(dict.fromkeys(text for said in ran.said for text in said.ended.blocked)),
         unprotected=machine.isolation.unprotected,
-        commands=tuple(room.without_places(command) for command in commands),
+        commands=tuple(room.without_places(command) for command in ran.commands),
         versions=room.versions(),
-        remedies=(*recipe.notes, *notes),
+        remedies=(*recipe.notes, *notes, *ran.remedies),
     )
 
 
-def _cases(room: Room, ran: _Ran, machine: Machine) -> list[TestCase]:
+def _cases(room: Room, ran: Ran, machine: Machine) -> list[TestCase]:
     ground = room.ground
     return [
         TestCase(id=_id(ground, test), outcome=case.outcome, message=_message(room, case.message))
@@ -289,7 +236,7 @@ def _id(ground: Ground, test: str) -> str:
     return f"{ground.outward(file)}::{name}"
 
 
-def _by_exit(room: Room, ran: _Ran) -> list[TestCase]:
+def _by_exit(room: Room, ran: Ran) -> list[TestCase]:
     """One case for each line that ran: whether it ended with 0."""
     return [
         TestCase(
@@ -310,7 +257,7 @@ def _is_of(case: str, test: Asked, ground: Ground) -> bool:
     return file == asked or file.startswith(f"{asked}/") or asked == EVERYTHING
 
 
-def _errors(room: Room, ran: _Ran, machine: Machine) -> list[str]:
+def _errors(room: Room, ran: Ran, machine: Machine) -> list[str]:
     """What could not be loaded, each beginning with its place."""
     parsed = ran.parsed
     failed = [said for said in ran.said if said.ended.code not in (0, None)]

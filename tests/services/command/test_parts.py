@@ -90,7 +90,8 @@ def test_go_is_divided_by_package_and_everything_else_by_file() -> None:
 
 
 def test_files_of_tests_are_told_by_the_conventions_of_their_language() -> None:
-    assert files_of_tests(["a_test.go", "a.go", "src/b.spec.ts", "README.md"]) == (
+    assert files_of_tests(["a_test.go", "a.go", "src/b.spec.ts", "test/parse.js", "README.md"]) == (
         "a_test.go",
         "src/b.spec.ts",
+        "test/parse.js",
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.services.command.grammars.reported import reported_tests
-from cogworks.services.command.placing import Placer, Sources
+from cogworks.services.command.placing import Placer, Sources, ava_tests
 from cogworks.services.command.reports.cases import Case
 from tests.services.asking import laid_out
 
@@ -124,3 +124,10 @@ def test_a_title_of_ava_says_in_which_file_it_stands(name: str, wanted: str) -> 
     [(found, _)] = Placer(Sources([*AVA], AVA.__getitem__)).ids([Case(name, "passed")])
 
     assert found == wanted
+
+
+def test_files_that_ava_may_run_are_those_with_its_names_without_helpers() -> None:
+    files = ["index.js", "test.js", "index.test-d.ts", "test/_setup.js", "test/helpers/run.js", "test/fixtures/a.js"]  # fmt: skip
+
+    assert ava_tests(files) == ("test.js",)
+    assert ava_tests(["src/a.spec.ts", "test/b.js", "bench.js"]) == ("src/a.spec.ts", "test/b.js")

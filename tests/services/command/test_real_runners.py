@@ -534,3 +534,24 @@ def test_a_command_of_tape_that_is_configured_is_listened_to_as_well(tmp_path: P
 
     assert outcomes(whole) == TAPE
     assert one.commands == ("tape test/wide/width.js",)
+
+
+@needs("node", "npm")
+def test_tests_of_ava_are_told_by_their_file_where_there_is_only_one_as_where_there_are_several(
+    tmp_path: Path,
+) -> None:
+    place = with_packages("ava", tmp_path)
+    settings = {"mode": "prepared"}
+    only = {
+        "test.js::a task that succeeds is asked once": "passed",
+        "test.js::a task that fails › is asked again": "passed",
+    }
+    new = 'import test from "ava";\n\ntest("is new", (t) => t.pass());\n'
+
+    assert outcomes(report_of(place, settings=settings)) == only
+    assert outcomes(report_of(place, settings=settings, tests=["test.js"])) == only
+    laid_out(place, {"new.test.js": new})
+    assert outcomes(report_of(place, settings=settings)) == {**only, "new.test.js::is new": "passed"}
+    one = report_of(place, settings=settings, tests=["new.test.js"])
+    assert outcomes(one) == {"new.test.js::is new": "passed"}
+    assert one.commands == ("ava --tap new.test.js",)

@@ -168,6 +168,42 @@ def test_one_test_is_run_by_its_own_command(tmp_path: Path) -> None:
     assert outcomes(report_of(tmp_path, commands=commands, tests=["a.x::adds"])) == {"a.x::adds": "passed"}
 
 
+FILES = {"test/a.js": "echo 'ok 1 - adds'\n", "test/b.js": "echo 'not ok 1 - adds'; echo 'ok 2 - ends'\n"}
+
+
+def test_where_tap_names_no_file_the_suite_runs_file_by_file_and_that_is_said(tmp_path: Path) -> None:
+    every = "for file in test/*.js; do sh $file; done; echo 'ok 9 - of none'; echo 1..4\n"
+    laid_out(tmp_path, {**FILES, "test/c.js": "\n", "lib/a.js": "exit 9\n", "tests.sh": every})
+    commands = SHELL._replace(test_one="sh {file}; echo 1..2")
+    report = report_of(tmp_path, commands=commands)
+
+    assert outcomes(report) == {
+        ".::of none": "passed",
+        "test/a.js::adds": "passed",
+        "test/b.js::adds": "failed",
+        "test/b.js::ends": "passed",
+    }
+    assert report.commands[1:] == (
+        "sh test/a.js; echo 1..2",
+        "sh test/b.js; echo 1..2",
+        "sh test/c.js; echo 1..2",
+        "its TAP names no file, so that the suite ran once more, file by file",
+    )
+    chosen = report_of(tmp_path, commands=commands, tests=["test/b.js::ends", "test/a.js"])
+    assert outcomes(chosen) == {"test/a.js::adds": "passed", "test/b.js::ends": "passed"}
+
+
+def test_tap_without_files_and_without_a_command_for_one_is_told_with_what_to_configure(
+    tmp_path: Path,
+) -> None:
+    laid_out(tmp_path, {**FILES, "tests.sh": "echo 'ok 1 - adds'; echo 1..1\n"})
+    report = report_of(tmp_path, commands=SHELL)
+
+    assert outcomes(report) == {".::adds": "passed"}
+    assert "names no file for 1 tests" in report.remedies[-1]
+    assert "`test_one`" in report.remedies[-1]
+
+
 @pytest.mark.slow
 def test_a_suite_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
     laid_out(tmp_path, {"tests.sh": "echo 'ok 1 - first'; sleep 600\n"})

@@ -1,0 +1,155 @@
+"""Runs chosen commands in a room and reads what they report; where TAP names no file, the suite runs once more, file by file."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from cogworks.services.command.ground import files_below
+from cogworks.services.command.listening import is_listened_to, is_untold, reporter
+from cogworks.services.command.machine import Machine
+from cogworks.services.command.parting import files_of_tests, units_of
+from cogworks.services.command.placing import Placer, ava_tests, placer_of
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.reports.cases import Case, Parsed
+from cogworks.services.command.reports.reading import read_all
+from cogworks.services.command.rooms import Room, Said, seconds_left
+from cogworks.services.command.selecting import Asked, Selected, select
+
+MOST_FILES = 200
+"""More are not run one by one only to tell whose tests are whose."""
+_IN_ORDER = ("cargo", "libtest-json")
+_UNNAMED = "its TAP names no file, so that the suite ran once more, file by file"
+_NOBODYS = (
+    "The report names no file for {count} tests, so that they cannot be told apart by file, and tests in a new file are not "
+    'found: name a command for one file as `test_one`, e.g. `test_one = "… {{file}}"`, in `.cogworks/services.toml`.'
+)
+
+
+class Ran(NamedTuple):
+    """What lines came to."""
+
+    said: tuple[Said, ...]
+    parsed: Parsed
+    timed_out: bool
+    is_one: bool
+    """Whether all of it is one result, by how it ended."""
+    commands: tuple[str, ...]
+    """What ran, and what is to be said of it."""
+    remedies: tuple[str, ...] = ()
+
+
+class Order(NamedTuple):
+    """Where lines run, and until when."""
+
+    room: Room
+    machine: Machine
+    environment: Mapping[str, str]
+    deadline_s: float
+    """Of the monotonic clock."""
+
+
+def run_lines(order: Order, selected: Selected) -> Ran:
+    """Each of the selected lines, one after the other."""
+    room, recipe = order.room, order.room.ground.recipe
+    environment = {**order.environment, **reporter(recipe, room, order.environment)}
+    said_by: list[Said] = []
+    parsed: list[Parsed] = []
+    for line, file in zip(selected.lines, selected.alone or [""] * len(selected.lines), strict=True):
+        left_s = seconds_left(order.deadline_s)
+        if left_s <= 0:
+            break
+        # Cargo names a program on one stream and its tests on the other.
+        joined = f"{{ {line}\n}} 2>&1" if recipe.report in _IN_ORDER else line
+        said = room.run(joined, order.machine, timeout_s=left_s, environment=environment)
+        said_by.append(said)
+        parsed.append(_of_file(order, _parsed(recipe, room, said), file))
+        if said.ended.timed_out:
+            break
+    timed_out = len(said_by) < len(selected.lines) or any(said.ended.timed_out for said in said_by)
+    commands = (*selected.lines, *([selected.note] if selected.note else []))
+    if recipe.report == "exit-code" or is_untold(recipe, said_by):
+        return Ran(tuple(said_by), Parsed(), timed_out, is_one=True, commands=commands)
+    return Ran(tuple(said_by), _together(parsed), timed_out, is_one=False, commands=commands)
+
+
+def ran_by_file(order: Order) -> Ran:
+    """The whole suite; once more by its files where nothing else tells whose its tests are."""
+    room, recipe = order.room, order.room.ground.recipe
+    whole = run_lines(order, select(recipe, ()))
+    if recipe.report != "tap" or whole.timed_out:
+        return whole
+    placer = placer_of(room, order.machine)
+    files = tuple(files_below(room.ground.place))
+    if recipe.runner == "ava" and len(only := ava_tests(files)) == 1:
+        # It names files only where it runs several.
+        return whole._replace(parsed=_placed(whole.parsed, placer, only[0]))
+    nobodys = [case for case in whole.parsed.cases if not placer.file_of(case)]
+    if not nobodys:
+        return whole
+    units = units_of(recipe, [Asked(file) for file in files_of_tests(files)])
+    if not 0 < len(units) <= MOST_FILES:
+        return whole._replace(remedies=(_NOBODYS.format(count=len(nobodys)),))
+    apart = [run_lines(order, select(recipe, unit)) for unit in units]
+    timed_out = any(each.timed_out for each in apart)
+    cases = _with_places(whole.parsed.cases, nobodys, [case for each in apart for case in each.parsed.cases])
+    commands = (*whole.commands, *(line for each in apart for line in each.commands), _UNNAMED)
+    return whole._replace(parsed=whole.parsed._replace(cases=cases), timed_out=timed_out, commands=commands)
+
+
+def _with_places(whole: Sequence[Case], nobodys: Sequence[Case], apart: Sequence[Case]) -> tuple[Case, ...]:
+    """The cases of a suite, those without a file as the runs of single files told them; what none told stays as it is."""
+    wanted = Counter(case.name for case in nobodys)
+    found = []
+    for case in apart:
+        if wanted[case.name]:
+            wanted[case.name] -= 1
+            found.append(case)
+    kept = []
+    for case in whole:
+        if case not in nobodys:
+            kept.append(case)
+        elif wanted[case.name]:
+            wanted[case.name] -= 1
+            kept.append(case)
+    return (*kept, *found)
+
+
+def _of_file(order: Order, parsed: Parsed, file: str) -> Parsed:
+    """What one line reported, in the one file that it ran where its report names none."""
+    is_bare = file and order.room.ground.recipe.report == "tap" and (order.room.place / file).is_file()
+    return _placed(parsed, placer_of(order.room, order.machine), file) if is_bare else parsed
+
+
+def _placed(parsed: Parsed, placer: Placer, file: str) -> Parsed:
+    return parsed._replace(
+        cases=tuple(case if placer.file_of(case) else case._replace(file=file) for case in parsed.cases)
+    )
+
+
+def _together(parsed: Sequence[Parsed]) -> Parsed:
+    return Parsed(
+        tuple(case for each in parsed for case in each.cases),
+        tuple(problem for each in parsed for problem in each.problems),
+        not parsed or any(each.is_cut for each in parsed),
+    )
+
+
+def _parsed(recipe: Recipe, room: Room, said: Said) -> Parsed:
+    if recipe.report == "exit-code":
+        return Parsed()
+    is_heard = is_listened_to(recipe) and said.report is not None
+    return read_all("tape" if is_heard else recipe.report, _reports(recipe, room, said))
+
+
+def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:
+    if recipe.report_file:
+        return list(room.reports(recipe.report_file))
+    if said.report is not None:
+        return [said.report]
+    if recipe.report == "junit":
+        # Older reporters print it all the same, after what the tests printed.
+        start = said.output.find("<testsuite")
+        return [said.output[start:].encode()] if start >= 0 else []
+    if recipe.report in ("go-json", "cargo", "libtest-json"):
+        return [said.text.encode()]
+    return [said.output.encode()] if recipe.report in ("tap", "node-test") else []
