@@ -5,9 +5,9 @@ const test = require("tape");
 const { table } = require("..");
 
 test("columns stand below each other", (t) => {
-  t.comment("two columns");
   t.deepEqual(table([["a", "b"], ["long", "c"]]), ["a     b", "long  c"]);
   t.deepEqual(table([]), []);
+  t.comment("no rows have no columns");
   t.end();
 });
 
