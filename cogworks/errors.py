@@ -95,13 +95,17 @@ class ApprovalNeeded(CogworksError):
         call_hash: what an approval has to name.
         shown: the call's input without secrets, as JSON.
         lapsed: who approved it earlier, and why that does not count.
+        code: in which way the work left its bounds, where that is why; one of `vocabulary.ScopeCode`.
     """
 
     exit_code = 0
     outcome = "waiting"
 
-    def __init__(self, message: str, *, tool: str, call_hash: str, shown: str, lapsed: str = "") -> None:
+    def __init__(
+        self, message: str, *, tool: str, call_hash: str, shown: str, lapsed: str = "", code: str = ""
+    ) -> None:
         self.lapsed = lapsed
+        self.code = code
         self.tool = tool
         self.call_hash = call_hash
         self.shown = shown

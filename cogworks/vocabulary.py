@@ -1,7 +1,7 @@
 """The words every package shares: identifiers, severities and the frozen base of all values."""
 
 from enum import StrEnum
-from typing import NewType
+from typing import Literal, NewType
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +16,12 @@ CommitOid = NewType("CommitOid", str)
 BranchName = NewType("BranchName", str)
 RunId = NewType("RunId", str)
 Login = NewType("Login", str)
+
+
+ScopeCode = Literal[
+    "", "SCOPE_UNDERSPECIFIED", "SCOPE_AMBIGUOUS", "PROTECTED_PATH_VIOLATION", "SCOPE_VIOLATION"
+]
+"""In which way work left its bounds; empty: in none. docs/failures.md says what follows from each."""
 
 
 class Severity(StrEnum):

@@ -102,6 +102,7 @@ def _object(report: "StepReport | None", tally: Tally, style: Style) -> dict[str
         "node": (report.node or None) if report else None,
         "visit_key": (report.visit_key or None) if report else None,
         "waiting_for": [wait.model_dump(mode="json") for wait in report.waiting_for] if report else [],
+        "codes": list(report.codes) if report else [],
         "requests": {"graphql": tally.meter.graphql, "rest": tally.meter.rest, "git": tally.meter.git},
         "tokens": {"input": tally.input_tokens, "output": tally.output_tokens},
         "cost_usd": tally.cost_usd,

@@ -79,7 +79,7 @@ def outcome_word(decision: "Decision") -> str:
 
 def _as_object(seen: "Considered") -> dict[str, Any]:
     from cogworks.pipeline.limits import max_cost_usd
-    from cogworks.pipeline.position import waiting_for
+    from cogworks.pipeline.position import codes_of, waiting_for
     from cogworks.pipeline.rounds import expected_here
 
     state = seen.state
@@ -95,6 +95,7 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "baseline": baseline_of(state),
         "nodes": _nodes(seen),
         "waiting_for": [w.model_dump(mode="json") for w in waiting_for(seen.standing)],
+        "codes": list(codes_of(state)),
         "pull_requests": [
             {
                 "slug": pull.slug,

@@ -1,6 +1,6 @@
 """A handed-over test that is held to be wrong: its writer is asked, then a third question decides, then a person does."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cogworks.canonical import canonical, sha256
 from cogworks.codegen.handoff import TestHandoff
@@ -17,7 +17,7 @@ from cogworks.tools.approvals import HASH_CHARS
 from cogworks.vocabulary import Value
 
 PROMPT = "decide_dispute"
-SCOPE_AMBIGUOUS = "SCOPE_AMBIGUOUS"
+SCOPE_AMBIGUOUS: Final = "SCOPE_AMBIGUOUS"
 """The approved texts of a safety-affecting item allow two readings, and nobody but a person chooses one."""
 
 
@@ -142,6 +142,7 @@ def question(place: Place, dispute: Dispute) -> ApprovalNeeded:
         call_hash=name,
         shown=canonical(said),
         lapsed=place.task.lapsed_calls.get(name, ""),
+        code=SCOPE_AMBIGUOUS if code else "",
     )
 
 

@@ -51,7 +51,7 @@ from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, TraceEntry
 from cogworks.domain_services.failing import failures_of
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.artifacts import proposed_paths
+from cogworks.nodes.artifacts import document_of, proposed_paths
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Talk, Workspace
 from cogworks.nodes.replies import PlannedItem, ProposedFile, WrittenTests
@@ -193,6 +193,7 @@ class TestWriting:
             [path for path in paths_of(reply) if protected_by(path) is None],
             missing_capability=reply.missing_capability,
             bounds="specification and interfaces do",
+            document=document_of(self._task),
             manifests=self._task.conventions.manifests,
         ):
             self.refusal = refused

@@ -8,6 +8,7 @@ The words of the commits on a sub-work-item's branch.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
+from typing import Final
 
 from cogworks.codebase.changes import FileChange, normalised
 from cogworks.codebase.diffmodel import Diff, render
@@ -269,7 +270,7 @@ class Transactions:
 
 
 _MAX_DIFF_BYTES = 2_000_000
-SCOPE_VIOLATION = "SCOPE_VIOLATION"
+SCOPE_VIOLATION: Final = "SCOPE_VIOLATION"
 """The kind of problem of a change that goes beyond its plan."""
 
 

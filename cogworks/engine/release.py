@@ -55,4 +55,5 @@ def asked_call(error: ApprovalNeeded) -> AskedCall:
     # It stands between backticks in a comment of ours, and the model wrote it.
     plain = error.shown.replace("`", "'").replace("<", "\\u003c")
     shown = plain if len(plain) <= MAX_SHOWN_CHARS else f"{plain[:MAX_SHOWN_CHARS]}…"
-    return AskedCall(tool=error.tool, hash=error.call_hash, shown=shown, lapsed=error.lapsed)
+    asked = {"tool": error.tool, "hash": error.call_hash, "lapsed": error.lapsed, "code": error.code}
+    return AskedCall.model_validate({**asked, "shown": shown})

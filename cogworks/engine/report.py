@@ -6,10 +6,11 @@ from typing import Literal
 from cogworks.engine.consider import Considered
 from cogworks.forge.ceilings import many_comments
 from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.position import codes_of
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.waiting import WaitingFor
-from cogworks.vocabulary import Value
+from cogworks.vocabulary import ScopeCode, Value
 
 
 class StepReport(Value):
@@ -30,6 +31,8 @@ class StepReport(Value):
     node: str = ""
     visit_key: str = ""
     waiting_for: tuple[WaitingFor, ...] = ()
+    codes: tuple[ScopeCode, ...] = ()
+    """In which ways the work has left its bounds, as far as people have not dealt with it."""
     retry_in_s: float | None = None
     """Backed off: when the other runner's lease may be taken over."""
     urls: Mapping[str, str] = {}
@@ -62,6 +65,7 @@ def report(
             "outcome": outcome,
             "message": message,
             "waiting_for": waiting_for,
+            "codes": codes_of(state),
             "retry_in_s": retry_in_s,
             "urls": urls,
             "warnings": tuple(told for told in (warning, many_comments(seen.snapshot)) if told),

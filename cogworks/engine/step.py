@@ -296,7 +296,10 @@ def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> S
     return told.model_copy(update=ours)
 
 
-def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded"]:
+def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded", "waiting"]:
+    if ended.standing.state.visits[-1].waits:
+        # A node beside it may go on meanwhile.
+        return "succeeded" if ended.standing.position.ready else "waiting"
     if isinstance(ended.outcome, Failed) or ended.standing.state.visits[-1].status == "failed":
         return "failed"
     return "done" if ended.standing.state.status == "done" else "succeeded"

@@ -346,6 +346,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         attempt=move.attempt,
         status="succeeded" if succeeded else "failed",
         summary=outcome.summary if isinstance(outcome, Succeeded) else outcome.reason,
+        code="" if isinstance(outcome, Succeeded) else outcome.code,
         caution=outcome.caution if isinstance(outcome, Succeeded) else "",
         spend=claimed.visit_lease.spent,
         duration_s=round(duration_s, 3),

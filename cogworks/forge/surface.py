@@ -205,7 +205,7 @@ def _picture(state: RunState, facts: Facts, pipeline: Pipeline, position: Positi
 
 
 def _waiting_line(wait: WaitingFor) -> str:
-    line = f"- **Waiting:** {wait.ask}. Who: {wait.who}."
+    line = f"- **Waiting{f' ({wait.code})' if wait.code else ''}:** {wait.ask}. Who: {wait.who}."
     return f"{line} Or comment: `{wait.paste}`" if wait.paste else line
 
 
@@ -287,7 +287,7 @@ def _table(state: RunState, pipeline: Pipeline) -> str:
         shown.setdefault(visit.instance, []).append(visit)
     for instance, visits in shown.items():
         last = visits[-1]
-        sign = "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
+        sign = "✋" if last.waits else "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
         total = state.sum_of(instance)
         rows.append(
             f"| {sign} | {_title(pipeline, instance)}{_of(state, instance)} | {_cell(last.summary)} "

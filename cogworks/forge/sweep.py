@@ -291,7 +291,7 @@ def _decided(waited: Sequence[Waited], seen: Seen) -> Verdict:
 _BECAME = {"open": "is open again", "closed": "was closed", "merged": "was merged"}
 _WORDS = {
     "approval": "waits for an approval",
-    "retry": "a node failed; it waits to be retried",
+    "retry": "a node failed or needs more than it may have; it waits to be retried",
     "label": "waits until a label is removed",
     "resume": "waits until somebody says why it may go on",
     "cancelled": "was cancelled",

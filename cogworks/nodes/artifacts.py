@@ -124,6 +124,11 @@ def spec_path(task: NodeTask) -> str:
     return str(known) if known else spec_paths(task)[0]
 
 
+def document_of(task: NodeTask) -> str:
+    """Where the specification is kept; empty where no node wrote one."""
+    return spec_path(task) if "specification" in task.inputs else ""
+
+
 def spec_paths(task: NodeTask) -> tuple[str, ...]:
     """Where the specification of the issue may be kept, the best place first."""
     return tuple(f"{folder}/{task.item.number}.md" for folder in task.conventions.specs)

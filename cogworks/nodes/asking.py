@@ -5,7 +5,7 @@ What a model proposed that a person has to decide on, so that the node ends at o
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 from cogworks.codebase.asking import is_asked_about
 from cogworks.codebase.changes import FileChange, protected_by
@@ -16,9 +16,9 @@ from cogworks.nodes.task import Learnt, NodeTask, Visit
 from cogworks.pipeline.visits import AskedChange
 from cogworks.sight.view import FirstView
 
-SCOPE_UNDERSPECIFIED = "SCOPE_UNDERSPECIFIED"
+SCOPE_UNDERSPECIFIED: Final = "SCOPE_UNDERSPECIFIED"
 """The work needs what the approved texts do not allow; people widen them, or do not."""
-PROTECTED_PATH_VIOLATION = "PROTECTED_PATH_VIOLATION"
+PROTECTED_PATH_VIOLATION: Final = "PROTECTED_PATH_VIOLATION"
 """A protected path was touched; the model is not asked again."""
 MAX_LEARNT_CHARS = 20_000
 """Of the change that was made on a shorter way."""
@@ -142,6 +142,7 @@ def reason_for_a_person(
     *,
     missing_capability: str,
     bounds: str,
+    document: str = "",
     manifests: Sequence[str] = (),
 ) -> Failed | None:
     """Why nothing of a reply is used: it needs more than it may have, or touches a protected path or a manifest.
@@ -150,20 +151,24 @@ def reason_for_a_person(
         paths: of all files that it touches.
         missing_capability: what the model says it needs; empty = nothing.
         bounds: the documents that do not allow it, e.g. `the specification does`.
+        document: the path of the specification; empty where there is none.
         manifests: patterns of the files that only a person changes, for they decide what is installed and run.
     """
     if missing_capability:
         return Failed(
             reason=f"{SCOPE_UNDERSPECIFIED}: {node} needs what {bounds} not allow: {missing_capability.rstrip('. ')}. "
-            "Extend the specification, merge it, then remove the trigger label and set it again.",
+            "Extend the specification, merge it, then remove the trigger label and set it again."
+            f"{f' The specification is {document}.' if document else ''}",
             category="escalated",
             missing=missing_capability,
+            code=SCOPE_UNDERSPECIFIED,
         )
     if touched := [path for path in paths if protected_by(path) is not None]:
         return Failed(
             reason=f"{PROTECTED_PATH_VIOLATION}: {node} proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
             "If that change is wanted, make it by hand.",
             category="refused_change",
+            code=PROTECTED_PATH_VIOLATION,
         )
     if edited := [path for path in paths if is_asked_about(path, manifests)]:
         return Failed(

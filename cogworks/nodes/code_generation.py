@@ -8,7 +8,7 @@ from cogworks.codegen.governed import GovernedActions
 from cogworks.codegen.patches import file_actions
 from cogworks.codegen.plan_bounds import as_output, granted_before
 from cogworks.codegen.proving import proof_output
-from cogworks.codegen.transaction import Kept
+from cogworks.codegen.transaction import SCOPE_VIOLATION, Kept
 from cogworks.codegen.updating import brought_up_to_date, is_all_that_is_asked, succeeded, wanted_merge
 from cogworks.codegen.work import CodingWork
 from cogworks.cycle.context import Task
@@ -221,13 +221,15 @@ def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunRes
     stop = reason_to_stop(attempts, max_retries=task.conventions.max_retries)
     listed = "\n".join(f"- {line}" for line in lines)
     last = "\n".join(attempts[-1].trial.problems)
-    return Failed(
-        reason=f"code_generation: {item.key} ({item.title}) was not solved: {stop.reason if stop else result.error}.\n"
+    told_why = (
+        f"code_generation: {item.key} ({item.title}) was not solved: {stop.reason if stop else result.error}.\n"
         f"{listed}\n\nThe last attempt:\n```\n{last}\n```\n"
-        "Make the sub-issue or the specification more precise, then remove the trigger label and set it again.",
-        category="retry_exhausted",
-        output=output,
+        "Make the sub-issue or the specification more precise, then remove the trigger label and set it again."
     )
+    failed = Failed(reason=told_why, category="retry_exhausted", output=output)
+    if attempts[-1].trial.category != SCOPE_VIOLATION:
+        return failed
+    return failed.model_copy(update={"reason": f"{SCOPE_VIOLATION}: {told_why}", "code": SCOPE_VIOLATION})
 
 
 run = within(LIMITS)

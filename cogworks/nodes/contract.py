@@ -27,7 +27,7 @@ from cogworks.repair.consulting import HasPath
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.repair.transact.transaction import Tree
 from cogworks.sight.index import Index
-from cogworks.vocabulary import BranchName, CommitOid, Value
+from cogworks.vocabulary import BranchName, CommitOid, ScopeCode, Value
 
 Reply = TypeVar("Reply", bound=BaseModel)
 Params = TypeVar("Params", bound=Message)
@@ -263,6 +263,8 @@ class Failed(Value):
     """Where, what was found, what to do; shown on the issue."""
     missing: str = ""
     """What the model says it needs and may not have; empty: nothing."""
+    code: ScopeCode = ""
+    """With it `reason` begins, where there is one."""
     category: Literal[
         "retry_exhausted",
         "rework_exhausted",

@@ -10,7 +10,14 @@ from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
-from cogworks.nodes.artifacts import name_itself, output_of, put_to_people, spec_path, specification_text
+from cogworks.nodes.artifacts import (
+    document_of,
+    name_itself,
+    output_of,
+    put_to_people,
+    spec_path,
+    specification_text,
+)
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
@@ -172,6 +179,7 @@ def _reason_for_a_person(reply: Interfaces, task: NodeTask) -> Failed | None:
         paths_of(reply),
         missing_capability=reply.missing_capability,
         bounds="the specification does",
+        document=document_of(task),
         manifests=task.conventions.manifests,
     )
 

@@ -217,6 +217,8 @@ def _of_started(place: Instance, known: InstanceStatus, state: RunState, positio
         case InstanceStatus.WAITING_GATE:
             if (left := asking_visit(state, place)) and left.asks:
                 return f"a person has yet to approve its call {left.asks.hash} of {left.asks.tool}"
+            if visit is not None and visit.waits:
+                return visit.summary
             return "finished; a person has yet to look at the result"
         case InstanceStatus.ROUTING:
             lease = state.lease_of(routing_of(place))

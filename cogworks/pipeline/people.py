@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, ScopeCode, SubItemKey, Value, VisitKey
 
 INPUTS_NODE = NodeId("inputs")
 """No node of any graph: the name under which a lease is taken to answer people. Its visits are not recorded."""
@@ -51,6 +51,8 @@ class AskedCall(Value):
     """A person refused it, for this reason: the visit fails."""
     lapsed: str = ""
     """Why an earlier approval of this very call did not count."""
+    code: ScopeCode = ""
+    """In which way the work left its bounds, where that is why people are asked."""
 
 
 class ApprovedCall(Value):

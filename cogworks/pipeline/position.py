@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from cogworks.pipeline.calls import approval_line, asking_visits, question, rejected_visits
+from cogworks.pipeline.calls import approval_line, asking_visit, asking_visits, question, rejected_visits
 from cogworks.pipeline.contamination import question as contaminated_texts
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
@@ -16,8 +16,8 @@ from cogworks.pipeline.people import MIN_HASH_DIGITS, GatePassed
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.state import RunState, edge_key
 from cogworks.pipeline.visits import VisitRecord
-from cogworks.pipeline.waiting import WaitingFor, doubted
-from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value
+from cogworks.pipeline.waiting import WaitingFor, beyond_bounds, doubted
+from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, ScopeCode, SubItemKey, Value
 
 
 class Position(Value):
@@ -57,6 +57,8 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
         if visit.is_discarded or visit.instance not in places:
             continue
         statuses[visit.instance] = InstanceStatus.FAILED
+        if visit.waits:
+            statuses[visit.instance] = InstanceStatus.WAITING_GATE
         if visit.status == "failed":
             continue
         verdict = _gate(state, facts, pipeline, visit)
@@ -179,7 +181,7 @@ def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
 
 def failures(state: RunState, position: Position) -> tuple[tuple[Instance, str], ...]:
     """What keeps the run from its end for good, each with its reason: failed visits, then rejected pull requests."""
-    found = [(v.instance, v.summary) for v in state.visits if v.status == "failed" and not v.is_discarded]
+    found = [(v.instance, v.summary) for v in _failed(state)]
     told: set[IssueNumber] = set()
     for instance, number in position.rejected.items():
         if number not in told:
@@ -192,9 +194,20 @@ def failures(state: RunState, position: Position) -> tuple[tuple[Instance, str],
 
 def how_to_retry(state: RunState, facts: Facts) -> str:
     """What makes failed visits run again; empty where nothing failed (a closed pull request is reopened instead)."""
-    if not any(v.status == "failed" and not v.is_discarded for v in state.visits):
+    if not _failed(state):
         return ""
     return f"Remove the label `{facts.trigger}` and set it again to retry what failed."
+
+
+def codes_of(state: RunState) -> tuple[ScopeCode, ...]:
+    """In which ways the work of a run has left its bounds, as far as people have not dealt with it; each once."""
+    ended = [v.code for v in state.visits if v.status == "failed" and not v.is_discarded]
+    asked = [left.asks.code for left in asking_visits(state) if left.asks]
+    return tuple(code for code in dict.fromkeys((*ended, *asked)) if code)
+
+
+def _failed(state: RunState) -> tuple[VisitRecord, ...]:
+    return tuple(v for v in state.visits if v.status == "failed" and not v.is_discarded and not v.waits)
 
 
 def stopped_by(state: RunState, facts: Facts) -> WaitingFor | None:
@@ -327,13 +340,19 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
     known = facts.pulls.get(pull.number) if pull else None
     name = instance_name(Instance(node.id, sub_item))
     who = "anyone with write permission"
+    visit = state.latest(Instance(node.id, sub_item))
+    if visit is not None and visit.waits:
+        return beyond_bounds(visit)
     call = question(state, Instance(node.id, sub_item), name)
     if call or pull is None:
-        visit = state.latest(Instance(node.id, sub_item))
+        asking = asking_visit(state, Instance(node.id, sub_item))
+        code: ScopeCode = asking.asks.code if asking and asking.asks else ""
         ask = f"look at the result of {name} and approve it"
         paste = approval_line(name, visit.output_sha256 if visit else "")
         ask, paste = call or (ask, paste)
-        return WaitingFor(kind="approval", node=node.id, sub_item=sub_item, who=who, ask=ask, paste=paste)
+        return WaitingFor(
+            kind="approval", node=node.id, sub_item=sub_item, who=who, ask=ask, paste=paste, code=code
+        )
     if known is not None and known.state == "closed":
         return WaitingFor(
             kind="reopen",

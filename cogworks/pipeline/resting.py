@@ -9,7 +9,7 @@ from cogworks.vocabulary import IssueNumber
 def rest_line(standing: Standing) -> str:
     """The trailer `Cogworks-Waits-For` of a record: `<kind>` or `<kind> <number>@<oid>`, several parted by `; `.
 
-    `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure, `budget @<limits>` stands
+    `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure and what the specification does not allow, `budget @<limits>` stands
     until its limits change, `done` and `cancelled` are the end. Empty while a node may start or a runner is at work: then
     only the state tells.
     """

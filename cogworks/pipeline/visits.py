@@ -7,7 +7,7 @@ from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import GraphHash, Instance
 from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.spend import Spend
-from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, ScopeCode, SubItemKey, Value, VisitKey
 
 LEASE_TTL_S = 180
 LEASE_MARGIN_S = 60
@@ -58,6 +58,8 @@ class VisitRecord(Value):
     status: Literal["succeeded", "failed"]
     summary: str
     """What it did in one line, or why it failed."""
+    code: ScopeCode = ""
+    """In which way it left its bounds, where that ended it."""
     caution: str = ""
     """What people have to know before they read anything else about its result."""
     spend: Spend = Spend()
@@ -88,6 +90,11 @@ class VisitRecord(Value):
             and bool(self.changes)
             and all(change.check or change.merges for change in self.changes)
         )
+
+    @property
+    def waits(self) -> bool:
+        """It is no failure: people have to say first what it may have, and then it is done again."""
+        return self.status == "failed" and self.code == "SCOPE_UNDERSPECIFIED"
 
     @property
     def told(self) -> str:

@@ -3,13 +3,14 @@
 from typing import Literal
 
 from cogworks.pipeline.people import Doubt
-from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey, Value
+from cogworks.pipeline.visits import VisitRecord
+from cogworks.vocabulary import IssueNumber, NodeId, ScopeCode, SubItemKey, Value
 
 
 class WaitingFor(Value):
     """Something only a person can do, and the words to ask for it."""
 
-    kind: Literal["merge", "approval", "label", "reopen", "resume", "run"]
+    kind: Literal["merge", "approval", "label", "reopen", "resume", "run", "retry"]
     node: NodeId | None = None
     sub_item: SubItemKey | None = None
     number: IssueNumber | None = None
@@ -19,6 +20,8 @@ class WaitingFor(Value):
     """What to do, in one sentence."""
     paste: str = ""
     """The comment that does it as well."""
+    code: ScopeCode = ""
+    """In which way the work left its bounds, where that is why people are asked."""
 
     @property
     def line(self) -> str:
@@ -39,4 +42,17 @@ def doubted(doubt: Doubt) -> WaitingFor:
         who="anyone with write permission",
         ask=f"{what} was edited by {who}{asked}; look at it: `/cogworks run` takes it as it is now",
         paste="/cogworks run",
+    )
+
+
+def beyond_bounds(visit: VisitRecord) -> WaitingFor:
+    """What people have to allow, in a document of theirs, before a visit is done again."""
+    return WaitingFor(
+        kind="retry",
+        node=visit.node,
+        sub_item=visit.sub_item,
+        who="anyone with write permission",
+        ask=visit.summary.removeprefix(f"{visit.code}: ").rstrip(". "),
+        paste="/cogworks retry",
+        code=visit.code,
     )

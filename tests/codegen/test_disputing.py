@@ -123,6 +123,7 @@ def test_a_specification_of_two_readings_is_ambiguous_where_a_mistake_could_harm
         run(the_task(inputs=classified), world(whole(), DISPUTED, *answers))
 
     assert str(raised.value).startswith("SCOPE_AMBIGUOUS: A: the test ") == is_ambiguous
+    assert (raised.value.code == "SCOPE_AMBIGUOUS") == is_ambiguous
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,7 @@ def test_a_step_tells_exactly_what_it_promises(item: WholeItem) -> None:
         "node",
         "visit_key",
         "waiting_for",
+        "codes",
         "requests",
         "tokens",
         "cost_usd",
@@ -246,7 +247,7 @@ def test_a_step_tells_exactly_what_it_promises(item: WholeItem) -> None:
     ]
     assert (idle["outcome"], idle["node"], idle["visit_key"]) == ("waiting", None, None)
     assert [set(wait) for wait in idle["waiting_for"]] == [
-        {"kind", "node", "sub_item", "number", "url", "who", "ask", "paste"}
+        {"kind", "node", "sub_item", "number", "url", "who", "ask", "paste", "code"}
     ]
     assert (idle["tokens"], idle["cost_usd"]) == ({"input": 0, "output": 0}, 0.0)
     assert set(idle["urls"]) == {"issue", "status_comment", "spec"}

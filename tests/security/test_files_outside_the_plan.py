@@ -176,7 +176,8 @@ def test_a_coder_that_insists_is_given_up_and_nothing_of_it_is_kept() -> None:
     outcome = played(place, conventions=WITH_TESTS)
 
     assert isinstance(outcome, Failed)
-    assert "SCOPE_VIOLATION" in outcome.reason
+    assert outcome.reason.startswith("SCOPE_VIOLATION: code_generation: ")
+    assert outcome.code == "SCOPE_VIOLATION"
     assert place.copy.tree == FILES
 
 
