@@ -84,6 +84,7 @@ SEEN_BY = {
     "ChangeLimits.max_loc_changes": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ChangeLimits.max_files_per_diff": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ChangeLimits.max_files_beyond_plan": "security/test_files_outside_the_plan.py::test_only_so_many_files_are_granted",
+    "ChangeLimits.mistakes_s": "codegen/test_noticing.py::test_the_repository_says_how_long_mistakes_are_tried",
     "ChangeLimits.max_total_churn": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ProbeConfig.investigations_enabled": "codegen/test_probing.py::test_suspects_are_probed_and_whoever_tries_again_is_told_the_likeliest_place_and_the_facts",
     "ProbeConfig.max_probes": "codegen/test_probing.py::test_the_settings_say_how_many_probes_there_are",

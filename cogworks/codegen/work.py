@@ -11,6 +11,7 @@ from cogworks.codegen.disputing import Dispute, Disputes
 from cogworks.codegen.handoff import TestHandoff, hands_over, regression_paths
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.near import SLOW_S
+from cogworks.codegen.noticing import with_mistakes
 from cogworks.codegen.patches import own_files, tree_name
 from cogworks.codegen.plan_bounds import granted_before
 from cogworks.codegen.provenance import PROVENANCE_FILE, provenance
@@ -357,13 +358,14 @@ class CodingWork:
         verdict = self._diagnosed(self.kept.reply)
         if not verdict.is_kept:
             return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
-        proven = self._proven(self.kept, self._base)
-        self.proof = with_openings(proven, self._task, self.workspace, self.item)
+        tests = self.kept.reply.tests
+        proven = with_openings(self._proven(self.kept, self._base), self._task, self.workspace, self.item)
+        flaky = unsteady(proven, tests)
+        asked = (self._task, self._ports, self.workspace, tests)
+        self.proof = proven if flaky else with_mistakes(proven, *asked)
         self._ports.keep(PROOF_FILE, proof_text(self.proof))
         self._ports.keep(PROVENANCE_FILE, provenance(self._task, self.proof))
-        if flaky := unsteady(self.proof, self.kept.reply.tests):
-            return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=flaky)
-        return ActionResult(outcome=Outcome.GREEN)
+        return ActionResult(outcome=Outcome.DIAGNOSTICS if flaky else Outcome.GREEN, reasons=flaky)
 
     def _proven(self, kept: Kept, found: Side) -> Proof:
         """Every test without and with the change; those that prove it run three times, for a test may pass by chance."""

@@ -56,7 +56,7 @@ def held_back_warnings(before: Beside | None, after: Beside) -> tuple[str, ...]:
     Args:
         before: of the code without the change; None: it could not be asked.
     """
-    return (*(_narrow(before, after) if before else ()), *_unnoticed(after.mutants))
+    return (*(_narrow(before, after) if before else ()), *unnoticed(after.mutants))
 
 
 def narrow_tests(before: Beside, after: Beside) -> dict[str, int]:
@@ -99,7 +99,12 @@ def _narrow(before: Beside, after: Beside) -> tuple[str, ...]:
     return (said,)
 
 
-def _unnoticed(mutants: Sequence[Mutant]) -> tuple[str, ...]:
+def unnoticed(mutants: Sequence[Mutant], tests: str = "test that reaches the change") -> tuple[str, ...]:
+    """A sentence about the lines in which none of the mistakes is noticed; none where there is no such line.
+
+    Args:
+        tests: which ones ran.
+    """
     by_line: dict[str, list[Mutant]] = defaultdict(list)
     for each in mutants:
         by_line[f"{each.artifact}:{each.line}"].append(each)
@@ -112,9 +117,7 @@ def _unnoticed(mutants: Sequence[Mutant]) -> tuple[str, ...]:
         return ()
     told = ", ".join(f"{place} ({change})" for place, change in [*blind.items()][:_SHOWN])
     more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
-    return (
-        f"No test that reaches the change notices a mistake at {told}{more}: nothing guards these lines.",
-    )
+    return (f"No {tests} notices a mistake at {told}{more}: nothing guards these lines.",)
 
 
 def _key(call: BesideCall) -> tuple[str, str, str, str]:

@@ -15,6 +15,8 @@ class ChangeLimits(Value):
     """Of a sub-work-item in all its visits: files that the plan does not list, where the coder says why; tests do not count."""
     max_total_churn: float = Field(default=2_000.0, ge=1, le=10_000)
     """Of everything a visit keeps, new files included: half of the lines that were added or removed, weighed by kind."""
+    mistakes_s: float = Field(default=20.0, ge=0, le=600)
+    """So long mistakes are put into a proven change to see whether its tests notice them; 0: none is."""
 
 
 class ProbeConfig(Value):
