@@ -250,7 +250,8 @@ def _tests_of(look: Look, room: Room) -> str:
     tests = [path for path in room.paths if is_test(path)]
     subject = subject_of(target.partition("::")[0])
     by_name = [path for path in tests if subject and subject_of(path) == subject]
-    name = _last(target)
+    # Of a path the last word is how the file ends.
+    name = posixpath.basename(target).split(".")[0] if target in room.paths else _last(target)
     hits = room.past.grep(rf"\b{re.escape(name)}\b", is_regex=True) if name else ()
     counts = (
         Counter(hit.path for hit in hits if hit.path in set(tests))

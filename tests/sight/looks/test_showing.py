@@ -147,6 +147,17 @@ def test_tests_are_found_by_name_and_by_what_they_mention() -> None:
     assert "No test has the name" in looked(look="tests_of", target="nothing_like_it")
 
 
+def test_tests_of_a_file_are_those_that_name_it_and_not_those_that_name_its_ending() -> None:
+    files = {
+        "lib/parse.js": "module.exports = 1;\n",
+        "test/all.test.js": "const parse = require('../lib/parse');\n",
+        "test/other.test.js": "const path = 'a.js';\n",
+    }
+    text = looked(room(files), look="tests_of", target="lib/parse.js")
+
+    assert text == "test/all.test.js (1 line(s) name 'parse')"
+
+
 def test_a_folder_is_listed_with_sizes() -> None:
     assert looked(look="list", target="src/shop").splitlines()[0] == "src/shop/__init__.py (1 lines)"
     assert "src/ (4 files)" in looked(look="list", target="")
