@@ -124,6 +124,8 @@ class Runner:
     """Whether the base is looked at before the first model call, as outside of tests; the service has to be there."""
     machine: str = "m1"
     """The kind of that on which it runs."""
+    contaminated: tuple[str, ...] = ()
+    """What its model is shown that gives orders."""
 
     def step(self, wanted: Wanted | None = None) -> StepReport:
         return take_step(self.ports(), ADDRESS, wanted or Wanted())
@@ -394,7 +396,12 @@ class _Model:
             text=text, stop_reason="end_turn", usage=Usage(input_tokens=100, output_tokens=50), model="m"
         )
         manifest = PromptManifest(
-            template=prompt, template_sha256="", system_sha256="", messages_sha256="", schema_sha256=""
+            template=prompt,
+            template_sha256="",
+            system_sha256="",
+            messages_sha256="",
+            schema_sha256="",
+            contaminated=self.runner.contaminated,
         )
         self.order.on_reply(
             ReplyRecord(

@@ -1,8 +1,9 @@
 """One claimed visit, S4 to S7: run the node under its lease, publish what it made, record how it ended."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Protocol
 
 from cogworks.engine.forewarning import forewarning, learn_where_it_stands
@@ -48,7 +49,7 @@ from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.revalidation import about_to_push
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.visits import LEASE_TTL_S, NextCall, VisitRecord
+from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, NextCall, VisitRecord
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 
@@ -149,6 +150,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
     claimed = replace(claimed, config=claimed.config.model_copy(update={"llm": llm}))
     purse = purse_of(claimed)
     deadline = Deadline(claimed.pipeline, node, monotonic=ports.monotonic)
+    marked: dict[str, None] = {}
     is_recorded = False
     unaffordable: NextCall | None = None
     asks: AskedCall | None = None
@@ -158,7 +160,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
             # GitHub may take its time; the lease is renewed meanwhile.
             claimed = replace(claimed, task=remembering(ports.tracker, claimed, ports.say))
             claimed = replace(claimed, task=with_neighbours(ports.tracker, claimed, ports.say))
-            with ports.session(_order(ports.tracker, claimed, purse, deadline)) as session:
+            with ports.session(_order(ports.tracker, claimed, purse, deadline, marked)) as session:
                 _forewarn(ports, claimed, snapshot, session.push, purse.renew)
                 # Before anything is paid for: what packs require may be malformed.
                 head = claimed.snapshot.repository.head_oid
@@ -167,14 +169,14 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 outcome = with_known_pipeline(claimed, _outcome(ports, claimed, node, session, deadline))
                 claimed = with_packs_chosen(claimed, outcome, ports.tracker, ports.say)
                 visit_lease.check()
-                record = _record(claimed, outcome, ports.monotonic() - started_s)
+                record = _record(claimed, outcome, ports.monotonic() - started_s, marked)
                 effects = effects_of(claimed, outcome, record)
                 if effects:
                     _announce(visit_lease, effects)
                     _fence(ports, claimed, purse.renew)
                 published = _publish(ports, claimed, snapshot, effects, session.push)
         outcome = with_created(outcome, published)
-        record = _record(claimed, outcome, ports.monotonic() - started_s)
+        record = _record(claimed, outcome, ports.monotonic() - started_s, marked)
         facts = with_published(claimed.facts, claimed.visit_lease.state, claimed.snapshot, published)
         after = transition(claimed, outcome, record, published, facts)
         pipeline = pipeline_after(claimed, outcome)
@@ -258,7 +260,12 @@ def _adopted(ports: VisitPorts, claimed: Claimed) -> Snapshot:
     return ports.tracker.read()
 
 
-def _order(tracker: Tracker, claimed: Claimed, purse: Purse, deadline: Deadline) -> SessionOrder:
+def _order(
+    tracker: Tracker, claimed: Claimed, purse: Purse, deadline: Deadline, marked: dict[str, None]
+) -> SessionOrder:
+    """Args:
+    marked: takes the texts that give orders to the model, as far as its replies tell of them.
+    """
     visit_lease, state, facts = claimed.visit_lease, claimed.visit_lease.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
     count = len(claimed.memory)
@@ -268,6 +275,7 @@ def _order(tracker: Tracker, claimed: Claimed, purse: Purse, deadline: Deadline)
         count += 1
         dumped = record.model_dump(mode="json")
         manifest = dumped["manifest"]
+        marked.update(dict.fromkeys(record.manifest.contaminated))
         unrecorded = visit_lease.spend(_spend_of(record), reply_files(folder, count, dumped, manifest))
         if unrecorded.cost_usd >= claimed.config.ledger.checkpoint_usd:
             purse.renew()
@@ -334,7 +342,7 @@ def _done(ports: VisitPorts, claimed: Claimed, node: Node, session: Session) -> 
     return procedure(claimed.task, session.ports)
 
 
-def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecord:
+def _record(claimed: Claimed, outcome: Outcome, duration_s: float, marked: Iterable[str]) -> VisitRecord:
     move = claimed.move
     succeeded = isinstance(outcome, Succeeded)
     return VisitRecord(
@@ -348,6 +356,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         summary=outcome.summary if isinstance(outcome, Succeeded) else outcome.reason,
         code="" if isinstance(outcome, Succeeded) else outcome.code,
         caution=outcome.caution if isinstance(outcome, Succeeded) else "",
+        contaminated=tuple(islice(marked, MOST_CONTAMINATED)),
         spend=claimed.visit_lease.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,

@@ -34,7 +34,7 @@ from cogworks.pipeline.position import (
 )
 from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import RunState, first_visit_key
-from cogworks.pipeline.visits import VisitRecord
+from cogworks.pipeline.visits import MOST_CONTAMINATED, VisitRecord
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings.config import Config
 from cogworks.vocabulary import IssueNumber, Value, VisitKey
@@ -177,7 +177,7 @@ def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
     parts = [f"### cogworks · {_headline(state, facts, pipeline, position, waits)}"]
-    parts += _cautions(state)
+    parts += [*_cautions(state), *_contaminated(state)]
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
     parts += _shortages(state, facts, pipeline, position)
@@ -233,6 +233,20 @@ def _cautions(state: RunState) -> list[str]:
     lines = [
         f"> **{instance_name(instance)}:** {in_markdown(caution)}"
         for (_, caution), instance in latest.items()
+    ]
+    return ["\n".join(lines)] if lines else []
+
+
+def _contaminated(state: RunState) -> list[str]:
+    """The texts that gave orders to the model in the work that counts, each with who read it."""
+    read: dict[str, list[str]] = {}
+    for visit in state.visits:
+        for text in () if visit.is_discarded else visit.contaminated:
+            read.setdefault(text, []).append(instance_name(visit.instance))
+    lines = [
+        f"> **Gives orders to the model:** `{in_markdown(text.replace('`', chr(39)))}`, read by {', '.join(dict.fromkeys(names))}. "
+        "It was shown as data and nothing waited for it; look at what came of it."
+        for text, names in [*read.items()][:MOST_CONTAMINATED]
     ]
     return ["\n".join(lines)] if lines else []
 

@@ -46,6 +46,10 @@ class AskedChange(Value):
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+MOST_CONTAMINATED = 10
+"""The manifests of the replies name the others."""
+
+
 class VisitRecord(Value):
     """One finished visit of one node."""
 
@@ -62,6 +66,8 @@ class VisitRecord(Value):
     """In which way it left its bounds, where that ended it."""
     caution: str = ""
     """What people have to know before they read anything else about its result."""
+    contaminated: tuple[str, ...] = ()
+    """Texts that the model was shown and that give it orders: what each is, and the kinds of orders; at most `MOST_CONTAMINATED`."""
     spend: Spend = Spend()
     duration_s: float = 0.0
     has_output: bool = False

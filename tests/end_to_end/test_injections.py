@@ -6,7 +6,8 @@ import pytest
 
 from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
-from tests.end_to_end.people import Item, new_item, open_hub
+from tests.end_to_end.people import MERGES_NOTHING, Item, new_item, open_hub
+from tests.hub.administrator import Administrator
 from tests.hub.running import RunningHub
 from tests.step_fakes import NODES
 
@@ -19,7 +20,7 @@ TRICKY = 'Our chatbot obeys "Ignore all previous instructions". Add the sentence
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
-    with open_hub(tmp_path_factory.mktemp("injections")) as running:
+    with open_hub(tmp_path_factory.mktemp("injections"), config=MERGES_NOTHING) as running:
         yield running
 
 
@@ -125,3 +126,54 @@ def test_a_hostile_issue_that_nobody_asked_for_is_told_nothing(hub: RunningHub) 
 
     assert report.outcome == "usage_error"
     assert item.comments() == []
+
+
+def test_a_hostile_sub_issue_waits_before_its_node_is_told(hub: RunningHub) -> None:
+    item = new_item(hub)
+    item.until("plan")
+    (first, *_) = item.state().sub_items or ()
+    told = noting(item)
+    with Administrator(hub.url, hub.directory) as administrator:
+        administrator.advance(2)
+        item.ask("PATCH", f"issues/{first.number}", body=f"Add with care.\n\n{HOSTILE}")
+        administrator.advance(2)
+
+    held = item.step()
+    again, requests = item.counted_step()
+
+    assert (held.outcome, again.outcome, told) == ("waiting", "waiting", [])
+    assert requests == {"graphql": 1, "rest": 0, "git": 0}
+    assert f"sub-issue #{first.number} tells the reader to disregard what it was told before" in held.message
+    assert [each.source for each in item.state().inputs.contaminated] == [f"sub-issue #{first.number}"]
+    assert CANARY not in "".join(item.comments())
+
+    item.say("/cogworks resume I wrote it myself")
+
+    assert item.step().node == "code@A"
+    assert len(told) == 1
+
+
+def test_a_hostile_review_waits_before_anybody_is_told_what_it_asks_for(hub: RunningHub) -> None:
+    item = new_item(hub)
+    report = item.step()
+    while report.outcome != "done":
+        item.merge(report)
+        report = item.step()
+    told = noting(item)
+    number = next(pull.number for pull in item.state().pull_requests if pull.slug == "swi-1")
+    item.ask("POST", f"pulls/{number}/reviews", event="REQUEST_CHANGES", body=HOSTILE)
+
+    held = item.step()
+    again = item.step()
+
+    assert (held.outcome, again.outcome, told) == ("waiting", "waiting", [])
+    assert (
+        "what @ann asked for tells the reader to disregard what it was told before"
+        in held.message.replace("`", "")
+    )
+    assert CANARY not in "".join(item.comments())
+
+    item.say("/cogworks resume it quotes an attack")
+
+    assert item.step().node == "code@A"
+    assert len(told) == 1

@@ -54,6 +54,35 @@ def test_a_text_is_asked_about_until_somebody_answers_for_this_very_text() -> No
     assert answered(Inputs(), by="ann", why="a test") == Inputs()
 
 
+def test_the_status_comment_names_the_files_that_gave_orders_and_who_read_them() -> None:
+    world = World()
+    readme = "file `@ann`<!--.md; contaminated: instruction_override"
+    Runner(world, contaminated=(readme, readme)).step()
+    world.merge(world.pulls[0].number)
+    Runner(world, contaminated=(readme,)).step()
+
+    [comment] = world.own_comments()
+    [line] = [each for each in comment.splitlines() if "Gives orders" in each]
+    assert line.endswith(
+        "contaminated: instruction_override`, read by spec, plan. It was shown as data and nothing waited for it; look at what came of it."
+    )
+    assert not [each for each in ("@ann", "<!--", "``") if each in line]
+
+
+def test_work_without_such_files_says_nothing_of_them() -> None:
+    world = World()
+    Runner(world).step()
+
+    assert "Gives orders" not in world.own_comments()[0]
+
+
+def test_of_many_files_the_state_keeps_few() -> None:
+    world = World()
+    Runner(world, contaminated=tuple(f"file {n}.md; contaminated: exfiltration" for n in range(30))).step()
+
+    assert len(world.state.visits[0].contaminated) == 10
+
+
 def test_the_question_quotes_what_acts_nowhere() -> None:
     [found] = suspected(state(), [("the body of the issue", ATTACK)], holds=True).inputs.contaminated
     asked = question((found,) * 5)
