@@ -87,7 +87,7 @@ def told_besides(found: BaseFindings) -> Iterator[str]:
     made = found.environment
     # What was left out of an environment was said when it was made.
     notes = () if made is None or made.is_reused else made.notes
-    lines = (*found.remedies, *notes)
+    lines = tuple(dict.fromkeys([*found.remedies, *notes]))
     yield from lines[:_MOST_SAID]
     if len(lines) > _MOST_SAID:
         yield f"and {len(lines) - _MOST_SAID} more remarks, in the ledger's `baseline.json`"

@@ -14,7 +14,13 @@ from cogworks.domain_services.messages import Diagnostic, ErrorCode, Metadata, T
 from cogworks.domain_services.preparing import Choice, Prepared
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.engine.base_check import check_base
-from cogworks.engine.base_findings import MOST_LISTED, BaseEnvironment, BaseFindings, with_report
+from cogworks.engine.base_findings import (
+    MOST_LISTED,
+    BaseEnvironment,
+    BaseFindings,
+    told_besides,
+    with_report,
+)
 from cogworks.engine.base_suite import STEP_SHARE_S, SuiteSoFar, so_far
 from cogworks.engine.consider import Wanted
 from cogworks.errors import TryAgainLater
@@ -616,3 +622,16 @@ def test_lists_and_texts_of_the_findings_are_bounded() -> None:
     assert (found.failed, len(found.failing)) == (500, MOST_LISTED)
     assert len(found.model_dump_json()) < 30_000
     assert found.line == "0 tests pass, 500 fail already"
+
+
+def test_what_a_suite_and_its_environment_both_remark_is_said_once() -> None:
+    remark = "these do not run with the tests"
+    found = BaseFindings(
+        oid=CommitOid("0" * 40),
+        branch=BranchName("main"),
+        wanted="require",
+        environment=BaseEnvironment(notes=(remark, "one more")),
+        remedies=(remark,),
+    )
+
+    assert list(told_besides(found)) == [remark, "one more"]
