@@ -216,6 +216,19 @@ def test_of_a_long_function_that_the_request_names_all_code_is_shown_and_its_doc
     ]
 
 
+def test_the_function_of_the_innermost_frame_of_a_traceback_is_shown_with_the_line_at_fault() -> None:
+    traceback = (
+        'Traceback (most recent call last):\n  File "/usr/lib/app.py", line 3, in step_7\n    bar.step_9(inf)\n'
+        '  File "/usr/lib/site-packages/bar.py", line 900, in meter\n    raise TypeError\nTypeError: inf\n'
+    )
+    about = About(title="An infinite total breaks step_7, step_9 and step_11", text=traceback)
+    bar = BAR.replace("format_meter", "meter")
+    shown = shown_lines(part_of("src/bar.py", bar, about, room_tokens=4_500)).values()
+
+    assert "        if n >= limit_of_all:" in shown
+    assert "        return late_1" in shown
+
+
 def test_a_function_that_is_named_with_room_for_all_of_it_keeps_its_documentation() -> None:
     about = About(title="An infinite total breaks the bar", text="`format_meter(5, total=inf)` fails")
     shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=9_000)).values()

@@ -32,6 +32,19 @@ def test_frames_of_scripts_and_plain_places_are_read() -> None:
     assert set(named_in(About(text=text)).frames) == {"/app/lib/cart.js", "src/cart.go"}
 
 
+def test_the_functions_in_which_an_error_arose_are_surer_than_any_other_name() -> None:
+    symbols = named_in(About(title="Cart fails", text=TRACEBACK + "\nSee `Cart`.\n")).symbols
+
+    assert (symbols["rounded"], symbols["total"], symbols["_run_code"]) == (1.5, 1.3, 1.1)
+    assert symbols["Cart"] == 1.0
+
+
+def test_functions_are_read_from_frames_of_scripts_and_of_pytest() -> None:
+    text = "    at Object.total (/app/lib/cart.js:12:3)\n    at /app/index.js:1:1\nsrc/shop/cart.py:7: in priced\nsrc/shop/pricing.py:9: TypeError\n"
+
+    assert {"total": 1.3, "priced": 1.5}.items() <= named_in(About(text=text)).symbols.items()
+
+
 def test_paths_are_found_as_they_are_written() -> None:
     assert set(named_in(About(text="see src/shop/cart.py and docs/usage.rst.")).paths) >= {
         "src/shop/cart.py",
