@@ -14,15 +14,21 @@ _BYTES_PER_TOKEN = 4
 class Heard:
     """How much of the reply that is waited for has come."""
 
-    def __init__(self) -> None:
+    def __init__(self, silence_s: float | None = None) -> None:
+        """Args:
+        silence_s: without a word after which the wait ends, whatever its limit; None: nobody ends it for that.
+        """
         self.said_bytes = 0
+        self._silence_s = silence_s
 
     def __call__(self, said_bytes: int) -> None:
         self.said_bytes = said_bytes
 
     def words(self) -> str:
-        """Empty where nothing has come, or nobody tells."""
-        return f"about {self.said_bytes // _BYTES_PER_TOKEN:,} tokens so far" if self.said_bytes else ""
+        """Empty where nothing is known."""
+        if self.said_bytes:
+            return f"about {self.said_bytes // _BYTES_PER_TOKEN:,} tokens so far"
+        return "" if self._silence_s is None else f"no word yet; {self._silence_s:.0f} s of silence end it"
 
 
 class ToldProvider:

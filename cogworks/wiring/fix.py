@@ -52,7 +52,7 @@ from cogworks.wiring.fix_looks import looks_at
 from cogworks.wiring.fix_model import config_of, within
 from cogworks.wiring.fix_targets import asked_once, with_failing
 from cogworks.wiring.looks import LOOKS_FILE
-from cogworks.wiring.model import gateway_of, open_provider, priced
+from cogworks.wiring.model import gateway_of, open_provider, priced, silence_of
 from cogworks.wiring.probes import Lent, Site, laboratory_of
 from cogworks.wiring.services import open_panel
 from cogworks.wiring.tools import open_redactor
@@ -354,7 +354,7 @@ def _open_model(
     with ExitStack() as opened:
         if provider is None:
             try:
-                heard = Heard()
+                heard = Heard(silence_of(config))
                 asked = opened.enter_context(open_provider(config, environment, heard=heard))
                 provider = ToldProvider(asked, during, heard=heard)
                 config = priced(config, environment)

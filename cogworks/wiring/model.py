@@ -154,6 +154,11 @@ def prices_of(config: Config) -> PriceList:
     return shipped_prices().with_configured(configured)
 
 
+def silence_of(config: Config) -> float | None:
+    """After how many seconds without a word of its server a question ends; None: a program answers, which has one limit."""
+    return None if config.llm.provider == "command" else config.llm.stall_timeout_s
+
+
 def told_while_waiting(during: During) -> Callable[..., AbstractContextManager[Provider]]:
     """As `open_provider`; of each question people are told while its answer is waited for."""
 
@@ -161,7 +166,7 @@ def told_while_waiting(during: During) -> Callable[..., AbstractContextManager[P
     def opened(
         config: Config, environment: Environment, *, left_s: Callable[[], float | None] = lambda: None
     ) -> Iterator[Provider]:
-        heard = Heard()
+        heard = Heard(silence_of(config))
         with open_provider(config, environment, left_s=left_s, heard=heard) as provider:
             yield ToldProvider(provider, during, heard=heard, left_s=left_s)
 

@@ -71,3 +71,11 @@ def test_what_has_come_of_a_reply_is_told_and_forgotten_with_the_next_question()
     asking.complete(REQUEST)
 
     assert told.count(f"waiting for {REQUEST.model}, at most {LONGEST_S:.0f} s") == 2
+
+
+def test_before_the_first_word_the_silence_that_ends_the_wait_is_named() -> None:
+    heard = Heard(silence_s=300)
+
+    assert heard.words() == "no word yet; 300 s of silence end it"
+    heard(8000)
+    assert heard.words() == "about 2,000 tokens so far"
