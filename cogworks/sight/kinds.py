@@ -40,6 +40,16 @@ _LOCKS = frozenset(
         "pipfile.lock", "cargo.lock", "gemfile.lock", "composer.lock", "go.sum", "flake.lock", "gradle.lockfile",
     }
 )  # fmt: skip
+_HANDS_ON = re.compile(
+    r"""\s*(?:(?:import|export|from|use|pub\s+(?:use|mod)|mod|require|package|module\.exports|exports\.|__all__|'use\sstrict')\b
+    |\#\s*(?:include|pragma)|(?:const|let|var)\s.+\brequire\(|default\b
+    |(?:type\s+)?[\w$]+(?:\s+as\s+[\w$]+)?,?\s*$|["'][\w.]+["'],\s*$|[)\]}]+.*$)""",
+    re.VERBOSE,
+)
+"""A line that imports, exports, or is one name of a list that does."""
+_REMARK = re.compile(r"\s*(?://|#(?!\s*include|\s*pragma)|/?\*|$)")
+_LEAST_HANDED_ON, _MOSTLY = 40, 0.9
+"""Lines from which on such a file is long, and what share of them are such lines."""
 _LICENCE = re.compile(
     r"^(licen[sc]es?|copying|notice|authors|contributors|thanks|patents|code_of_conduct)\b", re.IGNORECASE
 )
@@ -168,6 +178,14 @@ def looks_generated(text: str) -> bool:
         _GENERATED.search(first) is not None
         or max(map(len, text[:_LINES_CHARS].splitlines()), default=0) > MAX_LINE_CHARS
     )
+
+
+def only_hands_on(text: str) -> bool:
+    """Whether a long file has hardly a line but imports and exports: it says the names of everything and decides nothing."""
+    lines = [line for line in text[:_LINES_CHARS].splitlines() if not _REMARK.match(line)]
+    if len(lines) < _LEAST_HANDED_ON:
+        return False
+    return sum(_HANDS_ON.match(line) is not None for line in lines) >= _MOSTLY * len(lines)
 
 
 def guidance(path: str) -> str:

@@ -8,7 +8,7 @@ from cogworks.sight.beside import shown_beside
 from cogworks.sight.excerpts import best_names, excerpt
 from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
-from cogworks.sight.kinds import FILLING, Kind
+from cogworks.sight.kinds import FILLING, Kind, only_hands_on
 from cogworks.sight.matching import Sought
 from cogworks.sight.messages import Quoted
 from cogworks.sight.outlines import outline_text
@@ -30,6 +30,8 @@ _WIDER_SHARE = 0.6
 """Of the room that is left in the end, what the best file takes that is shown in parts, and so on."""
 _DOCUMENT_SHARE = 0.15
 """Of the whole room, what a document may take that was not asked for."""
+_HANDED_ON_SHARE = 0.05
+"""Of the whole room, what a file may take that only imports and exports: its lines that match are there, and each names a file."""
 _BESIDE_SHARE = 0.15
 """Of the whole room, what files of other repositories may take together."""
 _LEAST_TOKENS = 150
@@ -184,7 +186,9 @@ class _View:
                 break
             if found is None or found.level != "slices" or each.kind is not Kind.SOURCE:
                 continue
-            wider = self._best_level(each, found.tokens + round(_WIDER_SHARE * left))
+            wider = self._best_level(
+                each, min(self._most(each), found.tokens + round(_WIDER_SHARE * left))
+            )
             if wider is not None and wider.tokens > found.tokens:
                 shown[each.path] = wider
                 left -= wider.tokens - found.tokens
@@ -192,7 +196,11 @@ class _View:
 
     def _most(self, each: Ranked) -> int:
         """What a file may take however high it ranks."""
-        is_free = each.score >= CERTAIN or each.kind not in (Kind.DOCUMENT, Kind.CONFIGURATION)
+        if each.score >= CERTAIN:
+            return self._room
+        if each.kind is Kind.SOURCE and only_hands_on(self._index.text(each.path)):
+            return round(_HANDED_ON_SHARE * self._room)
+        is_free = each.kind not in (Kind.DOCUMENT, Kind.CONFIGURATION)
         return self._room if is_free else round(_DOCUMENT_SHARE * self._room)
 
     def _tests(self, ranked: Sequence[Ranked]) -> Mapping[str, Ranked]:
@@ -259,7 +267,8 @@ class _View:
         lines = text.splitlines()
         card = self._index.cards([each.path]).get(each.path)
         definitions = card.definitions if card is not None else ()
-        definitions = definitions or sections_of(each.path, lines)
+        # Of a list of names the lines that match say more than the list.
+        definitions = () if only_hands_on(text) else definitions or sections_of(each.path, lines)
         wanted = sought or self._sought
         if tokens_of(text) <= room:
             if sought is None:

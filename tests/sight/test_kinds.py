@@ -10,6 +10,7 @@ from cogworks.sight.kinds import (
     is_test,
     kind_of,
     looks_generated,
+    only_hands_on,
     suffix_of,
     without_suffix,
 )
@@ -97,3 +98,36 @@ def test_endings_are_those_of_the_standard_library(path: str) -> None:
 
     assert suffix_of(path) == place.suffix
     assert without_suffix(path) == place.with_suffix("").as_posix()
+
+
+LISTING = "\n".join(
+    [
+        "// Everything there is.",
+        *(f"import isKind{number} from './lib/isKind{number}';" for number in range(40)),
+        "const version = '1.0';",
+        "const all = {",
+        *(f"  isKind{number}," for number in range(40)),
+        "};",
+        "export default all;",
+    ]
+)
+BARREL = '"""All of it."""\n' + "".join(
+    f"from shop.part_{number} import thing_{number}\n" for number in range(20)
+)
+BARREL += "\n__all__ = [\n" + "".join(f'    "thing_{number}",\n' for number in range(20)) + "]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_listing"),
+    [
+        (LISTING, True),
+        (BARREL, True),
+        ("\n".join(LISTING.splitlines()[:30]), False),
+        (LISTING + "\n" + "all.check = (x) => x > 1;\n" * 20, False),
+        ("// Only said.\n" * 200 + "pub fn width(c: char) -> usize { 1 }\n" * 3, False),
+        ("".join(f'    ("k{number}", {number}),\n' for number in range(99)), False),
+    ],
+    ids=["script", "package", "short", "with-code", "comments", "table"],
+)
+def test_a_file_that_only_imports_and_exports_is_known(text: str, is_listing: bool) -> None:  # a row of the table
+    assert only_hands_on(text) is is_listing

@@ -48,6 +48,21 @@ def test_decisions_and_standards_about_the_request_are_shown_with_that_reason_an
     assert not any(path.startswith(".cogworks/") for path in shown)
 
 
+def test_a_file_that_only_hands_names_on_takes_little_room_unless_it_is_asked_for() -> None:
+    names = [f"price_rule_number_{number}" for number in range(200)]
+    listing = "".join(f"from shop.rules.{name} import {name}\n" for name in names)
+    listing += "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
+    index = index_of({**SHOP, "src/shop/rules/__init__.py": listing})
+    about = About(title="A price rule is wrong", text="`price_rule_number_7` rounds the price of a rule")
+
+    (found,) = (each for each in first_view(index, about).files if each.path.endswith("rules/__init__.py"))
+    asked = first_view(index, about._replace(wanted=("src/shop/rules/__init__.py",)))
+
+    assert found.tokens <= 0.05 * 12_000
+    assert "from shop.rules.price_rule_number_7 import price_rule_number_7" in found.text
+    assert asked.files[0].text == listing
+
+
 def test_a_lock_file_that_the_request_names_is_shown() -> None:
     shown = {each.path for each in first_view(index_of(SHOP), About(text="uv.lock is out of date")).files}
 
