@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from cogworks.canonical import digest
+from cogworks.nodes.contract import Failed
+from cogworks.nodes.replies import PlannedItem
 from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import Value
 
@@ -156,6 +158,16 @@ def request_of(task: NodeTask) -> str:
     """sha256 of the sub-issue as people rewrote it; empty where it is as the plan has it."""
     edited = task.sub_item.edited if task.sub_item else None
     return digest(edited) if edited else ""
+
+
+def dropped(item: PlannedItem, lost: Sequence[str]) -> Failed:
+    """The end of a visit whose handed-over tests no longer hold tests that passed before them."""
+    return Failed(
+        reason=f"code_generation: {item.key} ({item.title}): the tests that were handed over no longer hold "
+        f"{', '.join(lost)}, which passed before. Nothing was changed. If they may go, remove them by hand on the base branch; else "
+        "make the sub-issue more precise. Then remove the trigger label and set it again.",
+        category="escalated",
+    )
 
 
 def stored_handoff(task: NodeTask) -> TestHandoff | None:

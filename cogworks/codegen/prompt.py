@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from cogworks.codegen.handoff import is_test_path
+from cogworks.codegen.mending import MENDING
 from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
 from cogworks.nodes.artifacts import interface_files, key_of, planned_items, spec_path, wanted_text
 from cogworks.nodes.asking import purpose_of
@@ -165,6 +166,9 @@ def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
     review = task.inputs.get("review")
     # The latest review may be another sub-work-item's; only our own can have sent us back.
     if task.visit.ordinal == 1 or review is None or review.get("sub_item") != key_of(task):
+        return asked
+    if review.get(MENDING):
+        # Nothing is wrong with the change; what is proposed word for word is applied without asking anybody.
         return asked
     found: list[dict[str, Any]] = list(review["findings"])
     return asked + sorted(found, key=lambda finding: finding["severity"] != Severity.BLOCKING)

@@ -8,8 +8,9 @@ from cogworks.codegen.asides import Asides
 from cogworks.codegen.coder import Coder, fingerprint_of
 from cogworks.codegen.disputing import PROMPT as DECIDING
 from cogworks.codegen.disputing import Dispute, Disputes
-from cogworks.codegen.handoff import TestHandoff, hands_over, regression_paths
+from cogworks.codegen.handoff import TestHandoff, dropped, hands_over, regression_paths
 from cogworks.codegen.locating import Locator, telling
+from cogworks.codegen.mending import Mender, mender_of
 from cogworks.codegen.near import SLOW_S
 from cogworks.codegen.noticing import with_mistakes
 from cogworks.codegen.patches import own_files, tree_name
@@ -89,14 +90,17 @@ class CodingWork:
             TestWriting(task, ports, workspace=self.workspace, item=self.item) if hands_over(task) else None
         )
         """The tests that are handed over; None where they come with the code."""
-        self.coder = Coder(task, ports, workspace=self.workspace, item=self.item, tests=self.tests)
+        self.mender = mender_of(task, self.workspace, self.tests)
+        self.coder: Coder | Mender = self.mender or Coder(
+            task, ports, workspace=self.workspace, item=self.item, tests=self.tests
+        )
         self.disputes = Disputes(task, ports, workspace=self.workspace, item=self.item)
 
     @property
     def prompts(self) -> tuple[str, ...]:
         """The questions that this visit may ask; the header of its log says in which words."""
-        if self.tests is None:
-            return ("code_generation",)
+        if self.mender or self.tests is None:
+            return () if self.mender else ("code_generation",)
         judging = (prompt.PROMPT,) if self._task.conventions.test_judge else ()
         return ("write_tests", *judging, "implementation", DECIDING)
 
@@ -284,7 +288,7 @@ class CodingWork:
             test for test in (worse.vanished if worse else ()) if file_of(test) in self._handed_paths
         ]:
             # The coder could do nothing about it: the tests cannot be loaded without its change, so the gate never saw them.
-            self.refusal = self._dropped(lost)
+            self.refusal = dropped(self.item, lost)
         first = trial.problems[0].splitlines()[0]
         self._ports.say(f"{self.item.key}: attempt {self.coder.requests} refused: {first}")
         return ActionResult(
@@ -328,14 +332,6 @@ class CodingWork:
         """The tests of finished sub-work-items whose code is in the tree, where their hand-offs say."""
         outputs = [each["code"] for each in self._task.dependency_outputs.values() if "code" in each]
         return tuple(path for path in regression_paths(outputs) if self.workspace.read(path) is not None)
-
-    def _dropped(self, lost: Sequence[str]) -> Failed:
-        return Failed(
-            reason=f"code_generation: {self.item.key} ({self.item.title}): the tests that were handed over no longer hold "
-            f"{', '.join(lost)}, which passed before. Nothing was changed. If they may go, remove them by hand on the base branch; else "
-            "make the sub-issue more precise. Then remove the trigger label and set it again.",
-            category="escalated",
-        )
 
     def _revert(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         """Take the last kept change back: the tree is what it was before that transaction."""

@@ -120,6 +120,14 @@ _SCENARIOS = (
         acceptance=_BUG_TEST,
     ),
     Scenario(
+        name="review-suggestion",
+        shows="a review that passes with an exact fix: it is applied and tested, and no model is asked again",
+        labels=("cogworks:lane:small",),
+        replies=("review-suggestion",),
+        issue="bug.md",
+        acceptance=_BUG_TEST,
+    ),
+    Scenario(
         name="ci-failure",
         shows="a check that fails on the pull request: its annotation and its log start a repair, and the check passes",
         labels=("cogworks:lane:small",),

@@ -1,6 +1,6 @@
 """The code and tests of one sub-work-item: proposed by the model, kept only when the whole suite is no worse."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from cogworks.canonical import canonical, digest
 from cogworks.codegen.asides import audit_of, guarded, wishes
@@ -27,6 +27,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.repair.proof import caution, summarised
 from cogworks.repair.transact.measure import file_of
 from cogworks.tools.approvals import Approval
+from cogworks.vocabulary import CommitOid
 
 LIMITS = Limits(
     finalists=1,
@@ -96,14 +97,32 @@ def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
         raise _needed(task, work, actions.waiting_for)
     if work.disputes.waits is not None:
         raise work.disputes.waits
-    if result.success and work.kept is not None:
-        done = _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(ports)))
-        why = beyond(task, ports, found_at=found_at)
+    return _outcome(task, ports, work, _Ran(cycle, result, found_at))
+
+
+class _Ran(NamedTuple):
+    """A cycle that came to its end."""
+
+    cycle: CodingCycle
+    result: RunResult
+    found_at: CommitOid
+    """Where the working copy stood before it."""
+
+
+def _outcome(task: NodeTask, ports: NodePorts, work: CodingWork, ran: _Ran) -> Outcome:
+    told, mender = _told(ran.cycle, ran.result), work.mender
+    if ran.result.success and work.kept is not None:
+        done = _succeeded(task, work, work.kept, told, dict(left_out(ports)))
+        why = beyond(task, ports, found_at=ran.found_at)
+        if mender is not None:
+            return mender.left(why, found_at=ran.found_at) if why else mender.kept(done)
         return moving_up(why, done.output, diff=work.workspace.diff(task.base_branch)) if why else done
+    if mender is not None:
+        why = work.refusal.reason if work.refusal else ran.result.error
+        return mender.left(why, found_at=ran.found_at)
     if work.refusal is not None and (why := needs_more(task, work.refusal)):
-        told = {"sub_item": work.item.key, "notes": "", "cycle": _told(cycle, result)}
-        return moving_up(why, told, diff="")
-    return _failed(task, work, cycle, result)
+        return moving_up(why, {"sub_item": work.item.key, "notes": "", "cycle": told}, diff="")
+    return _failed(task, work, ran.cycle, ran.result)
 
 
 def _needed(task: NodeTask, work: CodingWork, call: Approval) -> ApprovalNeeded:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cogworks.codegen.mending import MENDED
 from cogworks.codegen.proving import PROOF_FILE
 from cogworks.forge.bases import part_of
 from cogworks.leaving import in_markdown
@@ -225,6 +226,16 @@ def _counted(count: int, thing: str) -> str:
 
 def _findings(review: Mapping[str, Any]) -> str:
     passes = ", ".join(each["name"] for each in review["passes"])
+    mended = review.get(MENDED) or {"applied": (), "why_not": ""}
+    applied = [
+        f"- `{each['file']}` line {each['line']}: {_plain(each['explanation'])}" for each in mended["applied"]
+    ]
+    after = ["Applied as the review proposed it:\n\n" + "\n".join(applied)] if applied else []
+    after += [f"Proposed, and not applied: {_plain(mended['why_not'])}"] if mended["why_not"] else []
+    return "\n\n".join((_remarks(review, passes), *after))
+
+
+def _remarks(review: Mapping[str, Any], passes: str) -> str:
     if not review["findings"]:
         return f"Passed ({passes}), without remarks."
     rows = [

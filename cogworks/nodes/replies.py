@@ -278,16 +278,24 @@ class Criterion(Part):
     passed: bool
 
 
+# What the prompt of a review says of a finding is not said again in its schema.
+class Suggestion(Part):
+    """An exact fix."""
+
+    first_line: int = Field(default=0, ge=0)
+    last_line: int = Field(default=0, ge=0)
+    replacement: str = ""
+
+
 class Finding(Part):
     """One remark about one place in the change."""
 
     file: str = Field(min_length=1)
     line: int = Field(ge=0)
-    """Line in the new file; 0 when the remark is about the whole file."""
     severity: Severity
     criterion: str = Field(min_length=1)
     explanation: str = Field(min_length=1)
-    """What is wrong, why it matters and what would put it right."""
+    suggestion: Suggestion = Suggestion()
 
 
 class ReviewPass(Part):

@@ -8,6 +8,7 @@ from typing import Any
 
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
+from cogworks.codegen.mending import MENDED, MENDING, problems_of_suggestion, suggested
 from cogworks.codegen.openings import MOST_SHOWN, Opening, openings_of
 from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.codegen.plan_bounds import SLOT
@@ -24,7 +25,7 @@ from cogworks.nodes.asking import Question, answered, conversation_about
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
-from cogworks.nodes.replies import PlannedItem, ReviewPass
+from cogworks.nodes.replies import Finding, PlannedItem, ReviewPass
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.artefacts import Changed, missing, patterns_besides
@@ -47,6 +48,8 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Review one sub-work-item's change; `passed` is false when any finding is blocking."""
     workspace = ports.workspace()
     item = planned_item(task)
+    if (settled := after_mending(task, workspace, item)) is not None:
+        return settled
     diff = without_object_names(workspace.diff(task.base_branch))
     if len(diff) > MAX_DIFF_CHARS:
         return Failed(
@@ -80,7 +83,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             prompt=f"review_{name}",
             variables=variables,
             reply_type=ReviewPass,
-            check=lambda reply: problems_of(reply, workspace, files),
+            check=lambda reply: problems_of(reply, workspace, files, diff=diff),
         )
         # Each has read the same and hears nothing of what the others said.
         talk = shared.fork()
@@ -89,8 +92,15 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         if isinstance(reply, Failed):
             return reply
         passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})
-        findings += [{"pass": name, **finding.model_dump(mode="json")} for finding in reply.findings]
-    return _verdict(item, passes, findings, left_out(ports))
+        findings += [{"pass": name, **_as_json(finding)} for finding in reply.findings]
+    # Once: what is still to be said after it is for people, and a loop back is left for what blocks.
+    may_mend = not task.earlier.get("review") and bool(task.inputs.get("code"))
+    return _verdict(item, passes, findings, left_out(ports), may_mend=may_mend)
+
+
+def _as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as it is kept: without a suggestion where it has none."""
+    return finding.model_dump(mode="json", exclude=None if finding.suggestion.first_line else {"suggestion"})
 
 
 def lacking(task: NodeTask, workspace: Workspace, diff: str) -> list[dict[str, Any]]:
@@ -158,12 +168,39 @@ def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) 
     return repository_view(task, ports, about)
 
 
-def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str]) -> list[str]:
-    """What the reviewer has to correct: places that do not exist, a verdict that its findings do not support."""
+def after_mending(task: NodeTask, workspace: Workspace, item: PlannedItem) -> Succeeded | None:
+    """The verdict from before, where all that has changed since is what it proposed itself; None: the change has to be read."""
+    before, code = task.earlier.get("review") or {}, task.inputs.get("code") or {}
+    if not before.get(MENDING) or MENDED not in code or code["head"] != workspace.head:
+        return None
+    mended = code[MENDED]
+    findings = before["findings"]
+    left = [each for number, each in enumerate(findings) if number not in mended["applied"]]
+    count = len(mended["applied"])
+    told = {**mended, "applied": [findings[number] for number in mended["applied"]]}
+    why = f"; others were not applied: {mended['why_not'].splitlines()[0]}" if mended["why_not"] else ""
+    return Succeeded(
+        output={**before, "findings": left, MENDING: False, MENDED: told},
+        summary=f"{item.key}: passed with {len(left)} remark(s), {count} suggestion(s) applied as proposed{why}",
+    )
+
+
+def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str], *, diff: str) -> list[str]:
+    """What the reviewer has to correct: places that do not exist, suggestions that fit nowhere, a verdict that its findings do
+    not support."""
+    touched = {file.new_path: frozenset(file.added_lines) for file in parse_diff(diff).diff.files}
     problems = [
         problem
         for finding in reply.findings
-        for problem in _place_problems(finding.file, finding.line, workspace, files)
+        for problem in (
+            *_place_problems(finding.file, finding.line, workspace, files),
+            *problems_of_suggestion(
+                finding.file,
+                finding.suggestion,
+                workspace.read(finding.file),
+                touched.get(finding.file, frozenset()),
+            ),
+        )
     ]
     blocking = sum(1 for finding in reply.findings if finding.severity is Severity.BLOCKING)
     if reply.passed and blocking:
@@ -267,16 +304,23 @@ def _verdict(
     passes: list[dict[str, Any]],
     findings: list[dict[str, Any]],
     gaps: dict[str, list[str]],
+    *,
+    may_mend: bool = False,
 ) -> Succeeded:
     blocking = sum(1 for finding in findings if finding["severity"] == Severity.BLOCKING)
     rest = len(findings) - blocking
+    proposed = sum(suggested(finding) is not None for finding in findings)
+    is_mending = may_mend and not blocking and bool(proposed)
     said = f"{blocking} blocking finding(s), {rest} other(s)" if blocking else f"passed with {rest} remark(s)"
+    if is_mending:
+        said += f", {proposed} of them with the exact fix, which is tried"
     return Succeeded(
         output={
             "sub_item": item.key,
             "passed": blocking == 0,
             "passes": passes,
             "findings": findings,
+            **({MENDING: True} if is_mending else {}),
             **gaps,
         },
         summary=f"{item.key}: {said}",

@@ -186,9 +186,7 @@ class _View:
                 break
             if found is None or found.level != "slices" or each.kind is not Kind.SOURCE:
                 continue
-            wider = self._best_level(
-                each, min(self._most(each), found.tokens + round(_WIDER_SHARE * left))
-            )
+            wider = self._best_level(each, min(self._most(each), found.tokens + round(_WIDER_SHARE * left)))
             if wider is not None and wider.tokens > found.tokens:
                 shown[each.path] = wider
                 left -= wider.tokens - found.tokens

@@ -28,7 +28,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
 @pytest.fixture(scope="session")
 def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """An item of the lane `small`, played to its end."""
-    with short_way(tmp_path_factory.mktemp("short"), moves_up=False) as opened:
+    with short_way(tmp_path_factory.mktemp("short")) as opened:
         yield opened
 
 
@@ -36,6 +36,13 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
 def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """An item that moves up from `small`, played to the specification."""
     with short_way(tmp_path_factory.mktemp("moving"), moves_up=True) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def mending(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
+    """An item of `small` whose review gives an exact fix, played to its end."""
+    with short_way(tmp_path_factory.mktemp("mending"), mends=True) as opened:
         yield opened
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from tests.chaos.timeline import Theatre, theatre
 from tests.end_to_end.test_example_pipelines import (
+    FIXED,
     HOURS,
     IMPLEMENTED,
+    PARSING,
     PASSED,
     SPECIFIED,
     WIDE,
@@ -23,13 +25,37 @@ MOST_ANSWERS = 100_000
 """More than any sweep asks for."""
 
 
-def answering(coder: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _proposing() -> dict[str, Any]:
+    """A review that passes and gives the exact fix of a warning, on the line that the fix is about."""
+    number, line = next(
+        each for each in enumerate(FIXED.splitlines(), start=1) if each[1].startswith("_PART")
+    )
+    suggestion = {
+        "first_line": number,
+        "last_line": number,
+        "replacement": f"# Decimals as well.\n{line}",
+    }
+    finding = {
+        "file": PARSING,
+        "line": number,
+        "severity": "warning",
+        "criterion": "design",
+        "explanation": "Say what it reads.",
+        "suggestion": suggestion,
+    }
+    return {**PASSED, "findings": [finding]}
+
+
+PROPOSING = _proposing()
+
+
+def answering(coder: Mapping[str, Any], reviewer: Mapping[str, Any] = PASSED) -> dict[str, Mapping[str, Any]]:
     """The first words of a prompt -> what is answered to it."""
     return {
         "You take in issues": classified(),
         "You are a senior engineer who writes tests": written(HOURS),
         "You are a senior engineer. You implement": coder,
-        "You review a change": PASSED,
+        "You review a change": reviewer,
         "You are the software architect": SPECIFIED,
     }
 
@@ -50,9 +76,13 @@ def speaking_to(server: ModelServer) -> dict[str, str]:
 
 
 @contextmanager
-def short_way(directory: Path, *, moves_up: bool) -> Iterator[Theatre]:
-    """An item in `small`, played to its end; with `moves_up` to the first node of the whole way."""
-    answers = answering(WIDE if moves_up else IMPLEMENTED)
+def short_way(directory: Path, *, moves_up: bool = False, mends: bool = False) -> Iterator[Theatre]:
+    """An item in `small`, played to its end; with `moves_up` to the first node of the whole way.
+
+    Args:
+        mends: the review gives an exact fix, which is applied.
+    """
+    answers = answering(WIDE if moves_up else IMPLEMENTED, PROPOSING if mends else PASSED)
     with ModelServer() as server, theatre(directory) as opened:
         server.answers(*[lambda seen: answer_to(seen, answers)] * MOST_ANSWERS)
         opened.environment |= speaking_to(server)

@@ -21,9 +21,9 @@ SEED = int(os.environ.get("COGWORKS_TESTS_SEED") or datetime.now(UTC).toordinal(
 """Another one every day, so that the samples come to hold every point; a failure names it."""
 
 
-def check_crashes(played: Theatre) -> None:
-    points = [point for step in played.steps for point in crash_points(step)]
-    chosen = points if IS_EXHAUSTIVE else Random(SEED).sample(points, min(SAMPLED, len(points)))
+def check_crashes(played: Theatre, *, steps: slice = slice(None), most: int = SAMPLED) -> None:
+    points = [point for step in played.steps[steps] for point in crash_points(step)]
+    chosen = points if IS_EXHAUSTIVE else Random(SEED).sample(points, min(most, len(points)))
 
     assert [line for point in chosen for line in recovery(played, point)] == [], f"seed {SEED}"
 
@@ -44,6 +44,12 @@ def test_a_step_of_the_short_way_killed_at_a_request_is_done_again_without_a_tra
 def test_a_step_that_moves_up_killed_at_a_request_moves_up_once(moving: Theatre) -> None:
     assert [step.node for step in moving.steps] == ["intake", "code_generation", "architecture"]
     check_crashes(moving)
+
+
+def test_a_fix_that_the_review_gives_is_applied_once_whenever_a_step_is_killed(mending: Theatre) -> None:
+    worked = [step.node for step in mending.steps if step.node]
+    assert worked == ["intake", "code_generation", "review", "code_generation", "review", "integration"]
+    check_crashes(mending, steps=slice(3, 5), most=4)
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + (8 if IS_EXHAUSTIVE else 2)))

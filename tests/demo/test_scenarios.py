@@ -70,6 +70,7 @@ EXPECTED = {
         gates=2,
     ),
     "review-remediation": Expected(f"intake {_ROUND} {_ROUND} {_ROUND} integration", "change open"),
+    "review-suggestion": Expected(f"intake {_ROUND} {_ROUND} integration", "change open"),
     "ci-failure": Expected(
         f"intake {_ROUND} integration {_ROUND} integration",
         "change open",
@@ -150,7 +151,7 @@ def test_a_scenario_that_is_not_there_is_refused_with_those_that_are() -> None:
 
     assert str(caught.value) == (
         "there is no scenario 'smal-bug'; did you mean 'small-bug'? "
-        "There are small-bug, feature, thin-issue, duplicate, escalation, safety-critical, spec-revised, review-remediation, ci-failure, merge-conflict, rejected."
+        "There are small-bug, feature, thin-issue, duplicate, escalation, safety-critical, spec-revised, review-remediation, review-suggestion, ci-failure, merge-conflict, rejected."
     )
 
 

@@ -85,7 +85,13 @@ CHANGED = {**FILES, "src/adder/adding.py": FIXED}
 
 
 def reviewed(answer: Any) -> list[str]:
-    return review.problems_of(answer, MemoryWorkspace(CHANGED), ("src/adder/adding.py",))
+    workspace = MemoryWorkspace(CHANGED, base=FILES)
+    return review.problems_of(answer, workspace, ("src/adder/adding.py",), diff=workspace.diff("main"))
+
+
+def proposing(first: int, last: int, replacement: str) -> list[str]:
+    suggestion = {"first_line": first, "last_line": last, "replacement": replacement}
+    return reviewed(verdict(finding(Severity.WARNING, suggestion=suggestion)))
 
 
 def large(sub_item: str | None) -> list[str]:
@@ -122,6 +128,39 @@ REVIEWING = (
         "no-such-line",
         lambda: reviewed(verdict(finding(Severity.WARNING, line=99))),
         ("a finding names src/adder/adding.py line 99, and the file has 2 lines",),
+    ),
+    Row(
+        "suggestion-without-lines",
+        lambda: proposing(0, 0, "return b + a"),
+        (
+            "a suggestion for src/adder/adding.py has no `first_line`; give it, or leave `last_line` and `replacement` empty",
+        ),
+    ),
+    Row(
+        "suggestion-beyond-the-end",
+        lambda: proposing(2, 3, "    return b + a"),
+        (
+            "the suggestion for src/adder/adding.py lines 2 to 3 names lines that are not there; the file has 2",
+        ),
+    ),
+    Row(
+        "suggestion-elsewhere",
+        lambda: proposing(1, 1, "def add(b, a):"),
+        (
+            "the suggestion for src/adder/adding.py lines 1 to 1 is about lines that the change does not touch; leave it out",
+        ),
+    ),
+    Row(
+        "suggestion-of-nothing",
+        lambda: proposing(2, 2, "    return a + b"),
+        ("the suggestion for src/adder/adding.py lines 2 to 2 changes nothing; leave it out",),
+    ),
+    Row(
+        "suggestion-too-long",
+        lambda: proposing(2, 2, "    return a + b\n" * 300),
+        (
+            "the suggestion for src/adder/adding.py lines 2 to 2 is too long: at most 20 lines and 4000 characters; leave it out and say what would help",
+        ),
     ),
     Row(
         "passed-though-blocking",

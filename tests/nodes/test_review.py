@@ -140,8 +140,8 @@ def test_one_blocking_finding_fails_the_review_and_warnings_survive() -> None:
     assert isinstance(outcome, Succeeded)
     assert outcome.output["passed"] is False
     assert outcome.output["findings"] == [
-        {"pass": "quality", **output(warning)},
-        {"pass": "security", **output(blocking)},
+        {"pass": name, **{field: value for field, value in output(each).items() if field != "suggestion"}}
+        for name, each in (("quality", warning), ("security", blocking))
     ]
     assert outcome.summary == "A: 1 blocking finding(s), 1 other(s)"
 

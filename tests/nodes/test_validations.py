@@ -67,6 +67,8 @@ NO_VALIDATION = frozenset(
         "People asked for changes.",
         "not every test could be run; ",
         "passed with {} remark(s)",
+        ", {} of them with the exact fix, which is tried",
+        "; others were not applied: {}",
         "{} blocking finding(s), {} other(s)",
         "{}\n\\ No newline at end of file\n",
         "Show what the issue is about: fail before the change and pass with it.",

@@ -129,5 +129,7 @@ BARREL += "\n__all__ = [\n" + "".join(f'    "thing_{number}",\n' for number in r
     ],
     ids=["script", "package", "short", "with-code", "comments", "table"],
 )
-def test_a_file_that_only_imports_and_exports_is_known(text: str, is_listing: bool) -> None:  # a row of the table
+def test_a_file_that_only_imports_and_exports_is_known(
+    text: str, is_listing: bool
+) -> None:  # a row of the table
     assert only_hands_on(text) is is_listing
