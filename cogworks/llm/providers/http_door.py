@@ -39,6 +39,8 @@ _BACKOFF_S = doubling(0.5, longest_s=30.0)
 _JITTER = 0.25
 _STREAM_TYPE = "text/event-stream"
 _SHORTEST_S = 0.01
+_OURS = ("the answer was not whole", "nothing of the reply came")
+"""How the reasons begin for which we ended a wait ourselves."""
 
 
 class Decipher(Protocol):
@@ -202,6 +204,8 @@ class HttpDoor:
                 if response.status_code == 200 and reader is not None:
                     return _with_what_came(self._streamed(response, reader(), growing, left_s), growing)
                 content = self._content(response, timeout.read or self._waits.stall_s)
+        except httpx.ReadTimeout as error:
+            return _with_what_came(self._silent(error, timeout.read or self._waits.stall_s), growing)
         except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
             return _with_what_came(self._failed(error), growing)
         if content is None:
@@ -273,6 +277,17 @@ class HttpDoor:
         read_s = self._waits.stall_s if left_s is None else max(_SHORTEST_S, min(self._waits.stall_s, left_s))
         return httpx.Timeout(connect=min(5.0, read_s), read=read_s, write=min(60.0, read_s), pool=5.0)
 
+    def _silent(self, error: httpx.ReadTimeout, read_s: float) -> Refused:
+        """After so long without an answer the reply may well be paid for; asking again at once would pay it again."""
+        found = str(error)
+        what = found if found.startswith(_OURS) else f"nothing came for {read_s:.0f} s"
+        later = TryAgainLater(
+            f"the model provider at {self.shown} was given up: {what}. Run the same step again; a model that thinks for longer needs a larger "
+            "`stall_timeout_s` under `[llm]`, or more time for its node.",
+            is_timeout=True,
+        )
+        return Refused(later, is_retryable=False)
+
     def _failed(self, error: Exception) -> Refused:
         found = self._masked(str(error)) or "no details"
         what = f"the model provider at {self.shown} could not be asked: {type(error).__name__}: {found}"
@@ -283,8 +298,7 @@ class HttpDoor:
             f"{what}. Check the network, then run the same step again.",
             is_timeout=isinstance(error, httpx.TimeoutException),
         )
-        # After so long without an answer the reply may well be paid for; asking again would pay it again.
-        return Refused(later, is_retryable=not isinstance(error, httpx.ReadTimeout))
+        return Refused(later, is_retryable=True)
 
     def _backoff_s(self, failures: int) -> float:
         return _BACKOFF_S(failures) * (1.0 - _JITTER * self._waits.jitter())

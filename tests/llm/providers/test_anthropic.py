@@ -206,17 +206,23 @@ def test_every_exception_of_the_http_library_becomes_one_of_ours(
     def fail(_: httpx.Request) -> httpx.Response:
         raise raised(kind)
 
-    with pytest.raises(CogworksError, match="could not be asked") as mapped:
+    # Whoever only waited too long is told for how long; of anything else the name helps.
+    said = (
+        "was given up: nothing came for"
+        if kind is httpx.ReadTimeout
+        else f"could not be asked: {kind.__name__}"
+    )
+    with pytest.raises(CogworksError, match=said):
         answering(waits, fail).complete(REQUEST)
-
-    assert kind.__name__ in str(mapped.value)
 
 
 def test_a_reply_that_took_too_long_is_not_asked_for_twice(waits: list[float]) -> None:
     def hang(_: httpx.Request) -> httpx.Response:
         raise httpx.ReadTimeout("too slow")
 
-    with pytest.raises(TryAgainLater, match="ReadTimeout"):
+    with pytest.raises(
+        TryAgainLater, match=r"was given up: nothing came for 300 s.*`stall_timeout_s` under `.llm.`"
+    ):
         answering(waits, hang).complete(REQUEST)
 
     assert waits == []
