@@ -54,6 +54,7 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import document_of, proposed_paths
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Talk, Workspace
+from cogworks.nodes.customs import TESTS, titled_at
 from cogworks.nodes.replies import PlannedItem, ProposedFile, WrittenTests
 from cogworks.nodes.task import NodeTask
 from cogworks.repair.transact.measure import file_of
@@ -326,7 +327,7 @@ class TestWriting:
         )
 
     def _commit(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> ActionResult:
-        subject = f"Add tests: {self._item.title}"
+        subject = titled_at(self._workspace, f"Add tests: {self._item.title}", TESTS, claim.paths)
         message = commit_message(self._task, self._item, subject=subject, notes=reply.notes)
         handoff = self._handoff(claim, run, self._workspace.commit(message))
         self.handoff, self.report, self.sent_back = handoff, run.report, None

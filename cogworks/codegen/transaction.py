@@ -24,6 +24,7 @@ from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.leaving import in_commit_message, in_title
 from cogworks.nodes.asking import changes
 from cogworks.nodes.contract import NodePorts, Workspace
+from cogworks.nodes.customs import titled_at
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.task import NodeTask
 from cogworks.repair.transact.gates import Selection
@@ -246,7 +247,12 @@ class Transactions:
             selection=self._selection(diff, wanted),
             base=self._base,
             max_total_churn=limits.max_total_churn,
-            message=commit_message(self._task, self._item, subject=reply.summary, notes=reply.notes),
+            message=commit_message(
+                self._task,
+                self._item,
+                subject=titled_at(self._workspace, reply.summary, self._task.kind, diff.paths),
+                notes=reply.notes,
+            ),
             before=wanted.before,
         )
 

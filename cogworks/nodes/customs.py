@@ -5,10 +5,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
+from cogworks.nodes.contract import Workspace
 from cogworks.vocabulary import VISIT_TRAILER
 
+TESTS = "tests"
+"""The kind of a change that only brings tests."""
 LOOKED_AT = 30
 """The newest commits of people; those of cogworks itself say nothing about what people do."""
+_COMMITS = 2 * LOOKED_AT
+"""So many are read: those of cogworks are among them."""
 _ENOUGH = 5
 """Fewer commits show no custom."""
 _SHARE = 0.6
@@ -20,8 +25,9 @@ _KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "documentation": ("docs", ("DOC", "DOCS")),
     "configuration_change": ("chore", ("MAINT", "MNT", "CI", "BLD", "CHORE")),
     "dependency_update": ("chore", ("DEP", "DEPS", "MAINT", "MNT", "BLD", "CHORE")),
+    TESTS: ("test", ("TST", "TEST", "TESTS")),
 }
-"""What an item is classified as -> the type of a Conventional Commit, and tags in capitals that mean the same."""
+"""What an item is classified as, or tests alone -> the type of a Conventional Commit, and tags in capitals that mean the same."""
 _TYPES = "build|chore|ci|deps|docs|feat|fix|perf|refactor|release|revert|style|test|tests"
 _CONVENTIONAL = re.compile(
     rf"(?P<type>{_TYPES})(?:\((?P<scope>[^()\s]{{1,40}})\))?!?: (?P<rest>\S.*)", re.IGNORECASE
@@ -46,6 +52,12 @@ def titled(words: str, kind: str, subjects: Sequence[str], paths: Sequence[str])
     if len(tagged) >= _SHARE * len(subjects):
         return _tagged(words, kind, tagged)
     return words
+
+
+def titled_at(workspace: Workspace, words: str, kind: str, paths: Sequence[str]) -> str:
+    """As `titled`, by the commits that a working copy stands on."""
+    messages = [commit.text for commit in workspace.past(_COMMITS)]
+    return titled(words, kind, subjects_of(messages), paths)
 
 
 def subjects_of(messages: Sequence[str]) -> tuple[str, ...]:

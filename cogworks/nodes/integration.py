@@ -6,15 +6,13 @@ from typing import Any
 from cogworks.forge.effects import OWN_CHECK, OpenPullRequest, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
-from cogworks.nodes.customs import LOOKED_AT, subjects_of, titled
+from cogworks.nodes.customs import titled_at
 from cogworks.nodes.pull_request_texts import change_body
 from cogworks.nodes.task import NodeTask
 from cogworks.nodes.templates import template_among
 from cogworks.repair.proof import Summary, caution, markdown
 from cogworks.vocabulary import CommitOid
 
-_COMMITS = 2 * LOOKED_AT
-"""Of the branch, to learn from: those of cogworks are among them."""
 _SILENT = "not every test could be run; "
 """Begins the title of a check whose proof is not about the whole suite; its summary begins with what that is."""
 
@@ -38,9 +36,8 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         )
     ports.say(f"opening the pull request of {item.key}")
     workspace = ports.workspace()
-    messages = [commit.text for commit in workspace.past(_COMMITS)]
     words = item.title if task.sub_item else str(code["summary"])
-    title = titled(words, task.kind, subjects_of(messages), [file["path"] for file in code["files"]])
+    title = titled_at(workspace, words, task.kind, [file["path"] for file in code["files"]])
     template = template_among(workspace.files())
     effect = OpenPullRequest(
         slug=slug,

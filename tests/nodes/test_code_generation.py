@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
+from cogworks.codebase.treefacts import PastCommit
 from cogworks.codegen.governed import coding_policy
 from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import read_events
@@ -45,6 +46,16 @@ WRONG = "def add(a, b):\n    return a * b\n"
 
 def the_task(**changes: Any) -> NodeTask:
     return task("code_generation", sub_item="A", **{"conventions": TESTS_COME_WITH_THE_CODE, **changes})
+
+
+def test_commits_are_named_as_the_repository_names_its_own() -> None:
+    world = ports(change())
+    world.copy.history = [PastCommit(f"fix: mend {number}\n", ()) for number in range(6)]
+
+    run(the_task(kind="bug_fix"), world)
+
+    ((message, _),) = world.copy.commits
+    assert message.startswith("fix: let add() add\n\n")
 
 
 def failed(outcome: object) -> Failed:

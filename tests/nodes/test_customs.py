@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.nodes.customs import LOOKED_AT, subjects_of, titled
+from cogworks.nodes.customs import LOOKED_AT, TESTS, subjects_of, titled
 from cogworks.vocabulary import VISIT_TRAILER
 
 PLAIN = ("Add a parser", "Mend the parser", "Read files once", "Say what failed", "Release 1.2")
@@ -38,6 +38,9 @@ PATHS = ("src/hourglass/parser.py", "tests/test_parser.py")
     [
         (PLAIN, "bug_fix", "Refuse leftover text"),
         (CONVENTIONAL, "bug_fix", "fix(parser): refuse leftover text"),
+        (CONVENTIONAL, TESTS, "test(parser): refuse leftover text"),
+        (NUMPY, TESTS, "Refuse leftover text"),
+        ((*NUMPY, "TST: cover it"), TESTS, "TST: Refuse leftover text"),
         (CONVENTIONAL, "new_feature", "feat(parser): refuse leftover text"),
         (UNSCOPED, "dependency_update", "chore: Refuse leftover text"),
         (NUMPY, "bug_fix", "BUG: Refuse leftover text"),
@@ -52,6 +55,9 @@ PATHS = ("src/hourglass/parser.py", "tests/test_parser.py")
     ids=[
         "none",
         "conventional",
+        "tests-conventional",
+        "no-tag-for-tests",
+        "a-tag-for-tests",
         "feature",
         "capitals-and-no-scope",
         "tags",
