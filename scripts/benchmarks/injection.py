@@ -1,10 +1,14 @@
 """`scripts/bench injection`: what the detector of injections finds in the corpus of `tests/data/injection`, and what it takes for one.
 
-With `--missed` it names each text that it gets wrong in the part that signatures may be tuned with.
+With `--missed` it names each text that it gets wrong in the part that signatures may be tuned with. `--public REPOSITORY…` counts instead what it
+finds in texts that nobody wrote for it: the newest commit messages and the documents and workflows of those repositories.
 """
 
+import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -33,6 +37,9 @@ def table(made: list[tuple[str, str, int, int]]) -> list[str]:
 
 
 def main() -> None:
+    if "--public" in sys.argv:
+        public([Path(each) for each in sys.argv[sys.argv.index("--public") + 1 :]])
+        return
     found = [(each, scan(each.text).is_injection) for each in samples()]
     parts: tuple[Part, ...] = ("tuned", "held out")
     for part in parts:
@@ -44,6 +51,39 @@ def main() -> None:
                 click.echo(
                     f"\n{'MISSED' if each.is_attack else 'HELD'} {each.kind}, {each.carrier}: {each.text[:400]!r}"
                 )
+
+
+_MESSAGES, _FILES, _FEWEST_CHARS, _MOST_CHARS = 1_500, 80, 60, 60_000
+_ENDINGS = (".md", ".rst", ".txt", ".yml", ".yaml")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, check=False, timeout=120
+    )
+    return done.stdout.decode(errors="replace")
+
+
+def messages_of(folder: Path) -> Iterator[str]:
+    """The newest commit messages of a repository that say something."""
+    told = _git(folder, "log", "--no-merges", f"--max-count={_MESSAGES}", "--format=%B%x00", "HEAD")
+    yield from (each for text in told.split("\0") if len(each := text.strip()) >= _FEWEST_CHARS)
+
+
+def documents_of(folder: Path) -> Iterator[str]:
+    """The first documents and workflows of a repository, unless they are long."""
+    names = _git(folder, "ls-tree", "-r", "--name-only", "HEAD").splitlines()
+    for name in [each for each in names if each.endswith(_ENDINGS)][:_FILES]:
+        text = _git(folder, "show", f"HEAD:{name}")
+        if text.strip() and len(text) <= _MOST_CHARS:
+            yield text
+
+
+def public(folders: list[Path]) -> None:
+    """What is held of texts of other repositories."""
+    for what, read in (("commit messages", messages_of), ("documents and workflows", documents_of)):
+        held = [scan(text).is_injection for folder in folders for text in read(folder)]
+        click.echo(f"{what}: {sum(held)} of {len(held)} held ({sum(held) / max(1, len(held)):.2%})")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """What `scripts/bench injection` prints."""
 
-from scripts.benchmarks.injection import rows, table
+from pathlib import Path
+
+from scripts.benchmarks.injection import documents_of, messages_of, rows, table
+from tests.codebase.repositories import git
 from tests.injection.corpus import Sample
 
 
@@ -18,3 +21,21 @@ def test_the_table_counts_each_kind_of_one_part_and_sums_them() -> None:
         "| all | attack | 1 (50.0%) | 2 |",
         "| all | harmless | 0 (0.0%) | 1 |",
     ]
+
+
+def test_public_texts_are_the_messages_and_documents_of_a_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "README.md").write_text("Read me.\n", "utf-8")
+    (tmp_path / "empty.md").write_text("\n", "utf-8")
+    (tmp_path / "code.py").write_text("X = 1\n", "utf-8")
+    git(tmp_path, "add", "-A")
+    told = "Begin the shop\n\nIt has a cart and nothing else, and this message is long enough."
+    for message in (told, "Short"):
+        git(
+            tmp_path,
+            *("-c", "user.name=A", "-c", "user.email=a@example.org"),
+            *("commit", "-q", "--allow-empty", "-m", message),
+        )
+
+    assert list(messages_of(tmp_path)) == [told]
+    assert list(documents_of(tmp_path)) == ["Read me.\n"]
