@@ -30,6 +30,7 @@ from cogworks.forge.commands import parse_command
 from cogworks.forge.markers import parse_marker
 from cogworks.github.rest_failures import parsed
 from cogworks.grammars import languages
+from cogworks.grammars.capabilities import uses_of
 from cogworks.grammars.gathering import gather as gather_any
 from cogworks.grammars.spec import LanguageSpec
 from cogworks.injection.detecting import scan
@@ -106,6 +107,8 @@ PARSERS: Mapping[str, Parser] = {
     "pipelines": lambda text: parse_pipelines(text, source="pipeline.toml"),
     "toml": tables_in,
     "python": lambda text: gather(text.encode(errors="surrogatepass")),
+    "reach of Python": lambda text: uses_of("a.py", text),
+    "reach of Ruby": lambda text: uses_of("a.rb", text),
     "failure": excerpt,
     "words": count_terms,
     "title": in_title,
