@@ -28,7 +28,7 @@ from cogworks.services.sandbox.probing import strongest
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "samples"
 SAMPLE_NAMES = (
-    "vitest", "jest", "mocha", "jasmine", "tape", "node-workspaces", "node-built", "go-packages", "go-command", "rust-library", "rust-workspace", "maven", "maven-modules", "gradle",
+    "vitest", "jest", "mocha", "jasmine", "tape", "ava", "node-workspaces", "node-built", "go-packages", "go-command", "rust-library", "rust-workspace", "maven", "maven-modules", "gradle",
 )  # fmt: skip
 LIMIT_S = 600
 _SYSTEM_PACKAGES = Path("/usr/share/maven-repo")

@@ -525,6 +525,22 @@ def test_tape_that_fails_leaves_off_dies_and_cannot_load(tmp_path: Path) -> None
 
 
 @needs("node", "npm")
+def test_tests_of_tape_in_threads_of_one_process_are_told_apart(tmp_path: Path) -> None:
+    place = with_packages("tape", tmp_path)
+    thread = (
+        'const { Worker, isMainThread } = require("worker_threads");\nif (isMainThread) new Worker(__filename);\n'
+        'require("tape")(isMainThread ? "in the process" : "in a thread", (t) => t.end());\n'
+    )
+    laid_out(place, {"test/thread.js": thread})
+    report = report_of(place, settings={"mode": "prepared"}, tests=["test/thread.js"])
+
+    assert outcomes(report) == {
+        "test/thread.js::in the process": "passed",
+        "test/thread.js::in a thread": "passed",
+    }
+
+
+@needs("node", "npm")
 def test_a_command_of_tape_that_is_configured_is_listened_to_as_well(tmp_path: Path) -> None:
     place = with_packages("tape", tmp_path)
     commands = Commands(test="tape test/table.js test/wide/width.js", report="tap")

@@ -7,6 +7,7 @@ const Module = require("module");
 const { dirname, join } = require("path");
 const { fileURLToPath } = require("url");
 const { inspect } = require("util");
+const { threadId } = require("worker_threads");
 
 const LONGEST = 4000;
 const LONGEST_VALUE = 500;
@@ -18,7 +19,7 @@ let thrown = "";
 
 function tell(event) {
   if (report === null) report = fs.openSync(process.env.COGWORKS_REPORT, "a");
-  fs.writeSync(report, JSON.stringify(Object.assign({ process: process.pid }, event)) + "\n");
+  fs.writeSync(report, JSON.stringify(Object.assign({ process: `${process.pid}.${threadId}` }, event)) + "\n");
 }
 
 function isTape(made) {
