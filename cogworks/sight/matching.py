@@ -17,8 +17,9 @@ from cogworks.sight.words import terms_of
 _K1, _B = 1.2, 0.6
 _HEAD_WEIGHT = 3
 """How often a word of its header counts, beside those of its body."""
-_NAMED = 12.0
-"""What the name of a definition counts when the request names it: as much as some rare words."""
+_NAMED, _NAMED_SHARE = 12.0, 0.25
+"""What the name of a definition counts when the request names it: as much as some rare words, and in a long request, whose words are many, so
+much of the best score, by how much it is stressed."""
 USES = 6.0
 """What using one of the best definitions counts."""
 _MENTIONED = 3.0
@@ -39,6 +40,7 @@ class Sought(NamedTuple):
 
     terms: Mapping[str, float]
     symbols: Mapping[str, float] = MappingProxyType({})
+    stressed: Mapping[str, float] = MappingProxyType({})
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     used: Collection[str] = ()
     """Names of the best definitions so far: who uses them matters as well."""
@@ -70,9 +72,15 @@ def scores_of(
     rarity = rarity_of(sought.terms, counts)
     average = max(1.0, sum(map(Counter.total, counts)) / max(1, len(counts)))
     mentioned = any_of(sought.symbols)
-    return [
+    by_words = [
         _bm25(counts[place], rarity, average) / (1 + (each.last - each.first) / _LONG) ** _LENGTH
+        for place, each in enumerate(definitions)
+    ]
+    more = max(0.0, _NAMED_SHARE * max(by_words, default=0.0) - _NAMED)
+    return [
+        by_words[place]
         + _NAMED * sought.symbols.get(each.name, 0.0)
+        + more * sought.stressed.get(each.name, 0.0)
         + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
         + _touching(each, touched)
         + (WRITES if any(map(sought.quoted.is_written_by, texts[place].splitlines())) else 0.0)

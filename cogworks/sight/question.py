@@ -23,6 +23,9 @@ _PATH = re.compile(
     r"(?<![\w/])(?:[\w.+-]{1,200}/)*[\w+-]{1,200}\.[A-Za-z]\w{0,7}\b|(?:[\w.+-]{1,200}/)+[\w.+-]{1,200}"
 )
 _SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_OFTEN, _MOST_OFTEN = 0.08, 6
+"""What each further mention of a name adds, and how many count: a long request names much on its way."""
 _IS_NAME = re.compile(r"[A-Za-z_]\w*")
 _CALLED = (1.5, 1.3, 1.1)
 """How sure the innermost functions of tracebacks are, nearest to the error first: a traceback names many that only lead there."""
@@ -68,6 +71,8 @@ class Named(NamedTuple):
     """Term -> how much it counts."""
     symbols: Mapping[str, float]
     """Name of a definition -> how sure it is that one is meant."""
+    stressed: Mapping[str, float]
+    """The same for telling which of those in one file matters most: what the title says, and what comes up again and again."""
     paths: tuple[str, ...]
     """As written."""
     frames: tuple[str, ...]
@@ -85,9 +90,11 @@ def named_in(about: About) -> Named:
     both = f"{title}\n{text}"
     # The innermost comes last.
     frames = [*reversed([*_FRAME.finditer(text)])]
+    symbols = _symbols(both, [title, *quoted], [*map(_function, frames)])
     return Named(
         terms=dict(weights),
-        symbols=_symbols(both, [title, *quoted], [*map(_function, frames)]),
+        symbols=symbols,
+        stressed=_stressed(symbols, title, text),
         paths=tuple(dict.fromkeys(_PATH.findall(both)))[:50],
         frames=tuple(dict.fromkeys(map(_frame, frames)))[:50],
     )
@@ -122,6 +129,14 @@ def _symbols(text: str, sure: Sequence[str], called: Sequence[str]) -> Mapping[s
         for found in _SYMBOL.finditer(part):
             _add(symbols, found.group(), 1.0)
     return symbols
+
+
+def _stressed(symbols: Mapping[str, float], title: str, text: str) -> Mapping[str, float]:
+    often, in_title = Counter(_WORD.findall(text)), frozenset(_WORD.findall(title))
+    return {
+        name: weight * (1.0 + _OFTEN * min(max(often[name] - 1, 0), _MOST_OFTEN) + (name in in_title))
+        for name, weight in symbols.items()
+    }
 
 
 def _add(symbols: dict[str, float], word: str, weight: float) -> None:

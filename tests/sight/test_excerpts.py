@@ -235,3 +235,55 @@ def test_a_function_that_is_named_with_room_for_all_of_it_keeps_its_documentatio
 
     assert "        total 69: how many are expected in all." in shown
     assert "        return late_1" in shown
+
+
+SAID = [
+    "buffer",
+    "socket",
+    "window",
+    "header",
+    "column",
+    "record",
+    "ledger",
+    "parcel",
+    "invoice",
+    "basket",
+    "ticket",
+    "voucher",
+    "account",
+    "balance",
+    "currency",
+    "discount",
+    "carrier",
+    "shipment",
+    "warehouse",
+    "pallet",
+    "barcode",
+    "scanner",
+    "printer",
+    "receipt",
+    "customer",
+    "supplier",
+    "contract",
+    "warranty",
+    "refund",
+    "deposit",
+]
+
+
+def test_of_the_functions_that_a_long_request_names_the_one_it_is_about_comes_first() -> None:
+    others = [f"run_{name}" for name in ("rows", "views", "tables", "checks", "keys", "types")]
+    body = "".join(f"    {word} = value.{word}\n" for word in SAID)
+    less = "".join(f"    {word} = value.{word}\n" for word in SAID[:22])
+    text = "".join(f"def {name}(value):\n{body}\n\n" for name in others) + f"def meter(value):\n{less}\n\n"
+    text += "".join(f"def step_{number}(value):\n    return value + {number}\n\n\n" for number in range(400))
+    named = " ".join(f"`{name}` stays as it is." for name in others)
+    about = About(
+        title="Let meter read all of it",
+        text=f"It is about {', '.join(SAID)}. `meter` is slow. {named} `meter` it is.",
+    )
+
+    shown = shown_lines(part_of("src/steps.py", text, about, room_tokens=2_500)).values()
+
+    assert f"    {SAID[21]} = value.{SAID[21]}" in shown
+    assert "def meter(value):" in shown
