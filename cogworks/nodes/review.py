@@ -30,6 +30,7 @@ from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.artefacts import Changed, missing, patterns_besides
 from cogworks.packs.patterns import fits
+from cogworks.sight.kinds import Kind, kind_of
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity
@@ -158,7 +159,8 @@ def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) 
     about = About(
         title=item.title,
         text=item.description,
-        wanted=tuple(touched),
+        # What is left of the room is for what describes it.
+        wanted=tuple(sorted(touched, key=lambda path: kind_of(path) is not Kind.SOURCE)),
         # The diff holds new files whole already.
         without=frozenset(
             (spec_path(task), *(file.path for file in changed if file.kind != "modify"), *unchanged)

@@ -423,3 +423,27 @@ def test_a_change_that_holds_what_a_context_pack_requires_is_reviewed_as_ever() 
     assert isinstance(outcome, Succeeded)
     assert outcome.output["passed"] is True
     assert len(world.model.asked) == 3
+
+
+def test_code_that_a_change_touches_is_shown_before_documents_that_it_touches() -> None:
+    words = "".join(f"Adding number {number} is described here at length.\n" for number in range(900))
+    code = "".join(f"def step_{number}(a):\n    return a + {number}\n\n\n" for number in range(900))
+    before = {
+        **FILES,
+        "docs/adding.md": words,
+        "docs/usage.md": words,
+        "src/adder/adding.py": f"{FILES['src/adder/adding.py']}\n\n{code}",
+    }
+    after = {
+        path: text.replace("return a - b", "return a + b").replace("number 450 is", "number 450 was")
+        for path, text in before.items()
+    }
+    world = ports(verdict(), verdict(), verdict(), files=after, base=before)
+
+    run(task("review", sub_item="A"), world)
+
+    shown = world.model.asked[0].partition("## The repository")[2]
+    assert shown.index('of="file src/adder/adding.py, parts with line numbers"') < shown.index(
+        "file docs/adding.md"
+    )
+    assert "    2|     return a + b" in shown
