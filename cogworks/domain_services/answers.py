@@ -52,7 +52,7 @@ class NotOffered(Value):
     def __str__(self) -> str:
         return (
             f"service {self.service!r} does not offer {self.method!r}, only {', '.join(self.offered) or 'nothing'}. "
-            "Install a version that does, or configure another service."
+            "What needs it is left out; a service that offers it can be added to `.cogworks/services.toml`."
         )
 
 

@@ -171,7 +171,7 @@ def test_every_optional_operation_that_nobody_offers_is_named_once(tmp_path: Pat
 
     assert one.panel.warnings == tuple(
         f"{operation.purpose}: left out, service 'no-simulate' does not offer {operation.method!r}, only validate. "
-        "Install a version that does, or configure another service."
+        "What needs it is left out; a service that offers it can be added to `.cogworks/services.toml`."
         for operation in OPTIONAL
     )
     assert one.asked("no-simulate") == ["handshake"]
