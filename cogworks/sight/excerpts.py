@@ -92,6 +92,7 @@ class _Excerpt:
         self._definitions = definitions
         touched = sought.touched.get(path, ())
         self._meant = meant_in(sought)
+        self._quoted = sought.quoted
         self._held = self._members()
         texts = [self._own_text(place) for place in range(len(definitions))]
         basis = scores_of(definitions, texts, sought, touched)
@@ -165,6 +166,10 @@ class _Excerpt:
         whole = [(own.first, own.last), *headers]
         length = own.last - own.first
         share = round(self._share * room)
+        if own.kind == "section" and self._quoted.names(own.name):
+            attempt = [(own.first, min(held, default=own.last + 1) - 1)]
+            if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
+                return attempt
         if own.name in self._meant and not held:
             for attempt in (whole, [*self._without_documentation(own), *headers]):
                 if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):

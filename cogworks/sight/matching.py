@@ -45,7 +45,7 @@ class Sought(NamedTuple):
     used: Collection[str] = ()
     """Names of the best definitions so far: who uses them matters as well."""
     quoted: Quoted = Quoted("")
-    """The request, for messages that it quotes."""
+    """The request, for messages that it quotes and headings that it names."""
 
 
 def meant_in(sought: Sought) -> frozenset[str]:
@@ -73,7 +73,7 @@ def scores_of(
     average = max(1.0, sum(map(Counter.total, counts)) / max(1, len(counts)))
     mentioned = any_of(sought.symbols)
     by_words = [
-        _bm25(counts[place], rarity, average) / (1 + (each.last - each.first) / _LONG) ** _LENGTH
+        _bm25(counts[place], rarity, average) / (1 + _length(each, texts[place]) / _LONG) ** _LENGTH
         for place, each in enumerate(definitions)
     ]
     more = max(0.0, _NAMED_SHARE * max(by_words, default=0.0) - _NAMED)
@@ -81,6 +81,7 @@ def scores_of(
         by_words[place]
         + _NAMED * sought.symbols.get(each.name, 0.0)
         + more * sought.stressed.get(each.name, 0.0)
+        + (2 * (_NAMED + more) if each.kind == "section" and sought.quoted.names(each.name) else 0.0)
         + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
         + _touching(each, touched)
         + (WRITES if any(map(sought.quoted.is_written_by, texts[place].splitlines())) else 0.0)
@@ -129,6 +130,11 @@ def _touching(each: Outlined, touched: Collection[int]) -> float:
     if any(each.first <= line <= each.last for line in touched):
         return TOUCHED / (1 + (each.last - each.first) / _LONG)
     return 0.0
+
+
+def _length(each: Outlined, text: str) -> int:
+    """In lines; the sections within a section are no part of what it says itself."""
+    return text.count("\n") if each.kind == "section" else each.last - each.first
 
 
 def _after_name(each: Outlined) -> str:

@@ -1,4 +1,5 @@
-"""Which lines of code can have written what a request quotes: a message with values in it, found by its fixed parts.
+"""Which lines of code can have written what a request quotes: a message with values in it, found by its fixed parts. And which
+sections of documents it names by their headings.
 
 A request quotes `Key 'a' error:` and the code has `"Key '%s' error:"`. As words they have little in common with what is wrong, and yet
 the line is where to begin.
@@ -13,6 +14,7 @@ _LITERAL = re.compile(r"""(["'`])((?:(?!\1)[^\\\n]|\\.){6,400})\1""")
 _VALUE = re.compile(r"%(?:\(\w+\))?[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|#?\$?\{[^{}]{0,80}\}")
 """Where a value is put into a text: `%s`, `%(name)d`, `{}`, `{name!r}`, `${name}`, `#{name}`."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_MARKUP = re.compile(r"[`*_]")
 _SPACE = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\(.)")
 _MAX_VALUE = 160
@@ -28,6 +30,12 @@ class Quoted:
     def __init__(self, text: str) -> None:
         self._text = _SPACE.sub(" ", text[:MAX_CHARS])
         self._words = frozenset(_WORD.findall(self._text))
+        self._lower = self._text.lower()
+
+    def names(self, heading: str) -> bool:
+        """Whether the request names a section of a document by all of its heading; a heading of one word is too common. Never raises."""
+        plain = _SPACE.sub(" ", _MARKUP.sub("", heading)).strip().lower()
+        return len(_WORD.findall(plain)) >= _LEAST_WORDS and plain in self._lower
 
     def is_written_by(self, line: str) -> bool:
         """Whether a string in a line of code is a message of the request, whatever values stand in it. Never raises."""

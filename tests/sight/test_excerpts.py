@@ -1,6 +1,7 @@
 """Which parts of a long file are shown."""
 
 import re
+from itertools import pairwise
 
 from cogworks.sight.kinds import is_test
 from cogworks.sight.question import About
@@ -287,3 +288,21 @@ def test_of_the_functions_that_a_long_request_names_the_one_it_is_about_comes_fi
 
     assert f"    {SAID[21]} = value.{SAID[21]}" in shown
     assert "def meter(value):" in shown
+
+
+def test_a_section_that_the_request_names_by_its_heading_is_shown_with_all_that_it_says_itself() -> None:
+    told = [f"{word} {other}" for word, other in pairwise(SAID)]
+    sections = [
+        f"Reading {each}\n{'-' * 40}\n\nThe {' and the '.join(SAID)} of the query.\n\n" for each in told
+    ]
+    own = "\n".join(f"Line {number} of what is wanted." for number in range(20))
+    wanted = f"Running `SQL` queries\n{'=' * 40}\n\n{own}\n\n{''.join(sections)}"
+    about = About(
+        title="Read the query from standard input",
+        text=f"It is about {', '.join(SAID)}. It has to be told in *Running SQL queries*, as well.",
+        wanted=("docs/cli.rst",),
+    )
+
+    shown = shown_lines(part_of("docs/cli.rst", wanted, about, room_tokens=3_000)).values()
+
+    assert [line for line in own.splitlines() if line in shown] == own.splitlines()
