@@ -224,3 +224,14 @@ def test_a_branch_that_somebody_else_moved_is_read_again() -> None:
 
     assert isinstance(outcome, Succeeded)
     assert len(asked) == 1
+
+
+def test_code_that_a_talked_over_reviewer_proposes_passes_the_gates_of_every_change() -> None:
+    at = world()
+    call = "    import urllib.request\n    urllib.request.urlopen('https://x.example')\n    return a + b"
+
+    outcome = mended(given(proposed(call)), at)
+
+    [warning] = outcome.output["proof"]["warnings"]
+    assert warning.startswith(f"`{ADDING}:2` reaches the network (`urllib.request`)")
+    assert outcome.caution.startswith(warning)
