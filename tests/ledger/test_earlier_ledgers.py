@@ -10,6 +10,8 @@ import pytest
 
 from cogworks.ledger.invariants import check_plan, check_visits
 from cogworks.ledger.record import read_state, state_text
+from cogworks.pipeline.graph import as_today
+from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.spending import by_node
 from cogworks.pipeline.visits import KEPT_DISCARDED
 from tests.pipeline.runs import visit
@@ -31,11 +33,16 @@ def test_every_value_that_an_earlier_version_wrote_is_kept(path: Path) -> None:
 
     def kept(before: object, now: object) -> bool:
         if isinstance(before, dict) and isinstance(now, dict):
-            return all(name in now and kept(value, now[name]) for name, value in before.items())
+            return all(
+                name in now and kept(as_today(value) if name == "graph_hash" else value, now[name])
+                for name, value in before.items()
+            )
         if isinstance(before, list) and isinstance(now, list):
             return len(before) == len(now) and all(map(kept, before, now))
         return before == now
 
+    # The same graph has another name since its edges say more, in the state and in its leases; a run that began with it goes on.
+    assert again["graph_hash"] == built_in_pipelines().choose().graph_hash
     assert kept(json.loads(text), again)
 
 
