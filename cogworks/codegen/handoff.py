@@ -120,6 +120,12 @@ def conventional_path(convention: Convention) -> str:
     return f"tests/generated/{convention.feature_id}/{name}"
 
 
+def convention_of(task: NodeTask, item: PlannedItem) -> Convention:
+    """Where the tests of a sub-work-item are, when nobody says."""
+    number = (task.sub_item.number or task.sub_item.ordinal) if task.sub_item else task.item.number
+    return Convention(task.item.number, number, extension_of(item.files))
+
+
 def extension_of(planned: Iterable[str]) -> str:
     """The extension of a sub-work-item's code: the one most of its planned files have, prose aside; may be empty."""
     suffixes = [suffix for path in planned if (suffix := PurePosixPath(path).suffix) not in _PROSE]

@@ -19,9 +19,8 @@ from cogworks.codegen.admitting import (
 from cogworks.codegen.answer_forms import amended, as_whole_files, paths_of
 from cogworks.codegen.disputing import Dispute
 from cogworks.codegen.handoff import (
-    Convention,
     TestHandoff,
-    extension_of,
+    convention_of,
     request_of,
     resolved,
     stored_handoff,
@@ -371,7 +370,7 @@ class TestWriting:
         )
 
     def _claim(self, reply: WrittenTests) -> Claim:
-        convention = self._convention()
+        convention = convention_of(self._task, self._item)
         place = resolved(
             reported=normalised(reply.test_path),
             stored=self._stored.test_path if self._stored else "",
@@ -383,14 +382,9 @@ class TestWriting:
         return Claim(place, tuple(extra), written_by=WRITER, convention=convention)
 
     def _claim_of(self, handoff: TestHandoff) -> Claim:
-        convention = self._convention()
+        convention = convention_of(self._task, self._item)
         place = resolved(reported="", stored=handoff.test_path, convention=convention)
         return Claim(place, handoff.extra_paths, written_by=handoff.written_by, convention=convention)
-
-    def _convention(self) -> Convention:
-        sub_item = self._task.sub_item
-        number = (sub_item.number or sub_item.ordinal) if sub_item else self._task.item.number
-        return Convention(self._task.item.number, number, extension_of(self._item.files))
 
     def _wants_red(self) -> bool:
         classification = self._task.inputs.get("classification") or {}

@@ -6,7 +6,7 @@ from typing import Literal
 from cogworks.engine.consider import Considered
 from cogworks.forge.ceilings import many_comments
 from cogworks.pipeline.facts import Facts
-from cogworks.pipeline.position import codes_of
+from cogworks.pipeline.position import Standing, codes_of
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.waiting import WaitingFor
@@ -71,3 +71,20 @@ def report(
             "warnings": tuple(told for told in (warning, many_comments(seen.snapshot)) if told),
         }
     )
+
+
+def outcome_after(
+    standing: Standing, *, has_failed: bool
+) -> Literal["failed", "done", "succeeded", "waiting"]:
+    """What a step came to that ended a visit, the last one of the run.
+
+    Args:
+        has_failed: whether the visit's node said so.
+    """
+    visit = standing.state.visits[-1]
+    if visit.waits:
+        # A node beside it may go on meanwhile.
+        return "succeeded" if standing.position.ready else "waiting"
+    if has_failed or visit.status == "failed":
+        return "failed"
+    return "done" if standing.state.status == "done" else "succeeded"

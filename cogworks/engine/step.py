@@ -1,7 +1,6 @@
 """One step of one work item, S1 to S8: read, decide, claim, adopt, run, publish, record, view."""
 
 from dataclasses import replace
-from typing import Literal
 
 from cogworks.engine.answer import AnswerPorts, answer, inputs_lease
 from cogworks.engine.claim import claimed, lease_for, stopped_by
@@ -20,7 +19,7 @@ from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
 from cogworks.engine.refuse import Refused, tell_refusal
 from cogworks.engine.release import give_back
-from cogworks.engine.report import StepReport, report
+from cogworks.engine.report import StepReport, outcome_after, report
 from cogworks.engine.tasks import missing_inputs, sources_of
 from cogworks.engine.visit import Ended, run_visit
 from cogworks.errors import (
@@ -284,7 +283,7 @@ def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> S
         ports.forget(ended.standing.state.run_id)
     record = ended.standing.state.visits[-1]
     told = report(
-        _outcome_word(ended),
+        outcome_after(now, has_failed=isinstance(ended.outcome, Failed)),
         f"{instance_name(run.instance)}: {record.told}",
         seen,
         ended.standing.state,
@@ -294,15 +293,6 @@ def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> S
     )
     ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
     return told.model_copy(update=ours)
-
-
-def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded", "waiting"]:
-    if ended.standing.state.visits[-1].waits:
-        # A node beside it may go on meanwhile.
-        return "succeeded" if ended.standing.position.ready else "waiting"
-    if isinstance(ended.outcome, Failed) or ended.standing.state.visits[-1].status == "failed":
-        return "failed"
-    return "done" if ended.standing.state.status == "done" else "succeeded"
 
 
 def _give_up(ports: StepPorts, seen: Considered, lease: Lease, reason: str) -> StepReport:
