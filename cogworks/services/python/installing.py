@@ -8,7 +8,6 @@ import time
 import venv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -265,7 +264,7 @@ def run_installer(
             ],
             writable=(*reach.writable, room.home, room.temporary),
             timeout_s=installer_settings.limit_s,
-            limits=replace(_LIMITS, cpu_s=int(installer_settings.limit_s * _CPU_FACTOR) + 1),
+            limits=_LIMITS._replace(cpu_s=int(installer_settings.limit_s * _CPU_FACTOR) + 1),
             # Without a network of its own it has to be let into ours to reach even the index; a filter would stop that.
             has_network=isolation.engine == "none",
         )

@@ -6,7 +6,6 @@ import shlex
 import sysconfig
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -207,7 +206,7 @@ def _confined(places: Places, wanted: Wanted, report_fd: int, search_path: str) 
         readable=_readable(places, wanted),
         writable=_writable(places, wanted),
         timeout_s=wanted.timeout_s,
-        limits=replace(wanted.limits, cpu_s=int(wanted.timeout_s * _CPU_FACTOR) + 1),
+        limits=wanted.limits._replace(cpu_s=int(wanted.timeout_s * _CPU_FACTOR) + 1),
         overlays=places.overlays,
     )
 

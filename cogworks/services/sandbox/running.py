@@ -8,12 +8,12 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol
 
 import cogworks
 from cogworks.services.sandbox.copying import copy_instead
+from cogworks.services.sandbox.cores import most_processes
 from cogworks.services.sandbox.disk import DiskWatch
 from cogworks.services.sandbox.hosts import lay_out_hosts
 from cogworks.services.sandbox.inside.order import Limits, Order, Overlay, Verdict
@@ -189,13 +189,17 @@ def _order(confined: Confined, isolation: Isolation, report_fd: int, kept: tuple
         is_linux=isolation.is_linux,
         report_fd=report_fd,
         kept_fds=kept,
-        limits=confined.limits,
+        limits=_counted(confined.limits),
     )
+
+
+def _counted(limits: Limits) -> Limits:
+    return limits if limits.processes else limits._replace(processes=most_processes())
 
 
 def _with_own_hosts(order: Order, scratch: Path) -> Order:
     theirs = tuple(path for path in order.readable if path != HOSTS)
-    return replace(order, readable=theirs, hosts=str(lay_out_hosts(scratch)))
+    return order._replace(readable=theirs, hosts=str(lay_out_hosts(scratch)))
 
 
 def _launching(order: Order, isolation: Isolation, scaffold: Path) -> list[str]:

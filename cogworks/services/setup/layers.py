@@ -4,7 +4,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from cogworks.services.sandbox.inside.order import Overlay
@@ -68,7 +67,7 @@ def _is_shown(lower: Path, target: Path, shown: dict[Path, Overlay], apart: Path
     if apart is None or lower.name not in _INSTALLED or not _can_be_shown(lower, apart):
         return False
     if (before := shown.get(target)) is not None:
-        shown[target] = replace(before, lowers=(*before.lowers, str(lower)))
+        shown[target] = before._replace(lowers=(*before.lowers, str(lower)))
         return True
     if os.path.lexists(target):
         return False

@@ -5,7 +5,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -203,7 +202,7 @@ def _confined(
         readable=readable,
         writable=(room.copy, room.home, room.temporary, *means.writable),
         timeout_s=1.0,
-        limits=replace(means.limits, cpu_s=means.limits.cpu_s * _CPU_FACTOR),
+        limits=means.limits._replace(cpu_s=means.limits.cpu_s * _CPU_FACTOR),
         # Without a network of its own it has to be let into ours to reach even a door; a filter would stop that.
         has_network=means.isolation.engine == "none",
     )

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.sandbox.inside import cores as cores_module
-from cogworks.services.sandbox.inside.cores import cores
-from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.sandbox import cores as cores_module
+from cogworks.services.sandbox.cores import cores, most_processes
 from tests.services.asking import laid_out
 
 HERE = len(os.sched_getaffinity(0))
@@ -49,10 +48,10 @@ def test_the_limit_of_processes_follows_what_may_be_used_and_not_the_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 512)
-    assert Limits().processes == max(256, 16 * cores())
+    assert most_processes() == max(256, 16 * cores())
     os_default = cores_module.cores.__defaults__
     monkeypatch.setattr(cores_module.cores, "__defaults__", (tmp_path / "none", tmp_path / "none"))
     assert os_default is not None
     for count, limit in ((2, 256), (16, 256), (64, 1024)):
         allowed(monkeypatch, count)
-        assert Limits().processes == limit
+        assert most_processes() == limit

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.services.sandbox.cores import most_processes
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.running import NotStarted
@@ -61,7 +62,7 @@ while time.monotonic() < ends:
 
 @WALLS
 def test_a_bomb_of_forks_that_spin_ends_by_the_usual_limit(isolation: Isolation, tmp_path: Path) -> None:
-    most = Limits().processes
+    most = most_processes()
 
     ended = attack(BOMB, tmp_path, isolation, 2 * most, 60, timeout_s=60)
 

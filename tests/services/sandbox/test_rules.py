@@ -1,7 +1,6 @@
 """The launcher's order, the reach of a command, the filter's program and the disk watch, without running anything."""
 
 import errno
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,7 +47,7 @@ def test_bubblewrap_is_told_the_same_walls(as_root: bool) -> None:
 
 def test_bubblewrap_shows_the_command_s_own_hosts() -> None:
     assert "--ro-bind /scratch/hosts /etc/hosts" in " ".join(
-        bubblewrap_arguments(replace(ORDER, hosts="/scratch/hosts"))
+        bubblewrap_arguments(ORDER._replace(hosts="/scratch/hosts"))
     )
 
 

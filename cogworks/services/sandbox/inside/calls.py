@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import platform
 import struct
 
 CLONE_NEWNS = 0x00020000
@@ -78,7 +77,7 @@ def unmount(target: str) -> None:
 
 
 def pivot_root(new: str, old: str) -> None:
-    number = _PIVOT_ROOT[platform.machine()]
+    number = _PIVOT_ROOT[os.uname().machine]
     syscall("pivot_root", number, ctypes.c_char_p(os.fsencode(new)), ctypes.c_char_p(os.fsencode(old)))
 
 
@@ -114,5 +113,5 @@ def drop_capabilities() -> None:
             # Not permitted without CAP_SETPCAP, and unknown beyond the kernel's last.
             break
     header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
-    number = _CAPSET[platform.machine()]
+    number = _CAPSET[os.uname().machine]
     syscall("capset", number, ctypes.c_char_p(header), ctypes.c_char_p(bytes(24)))

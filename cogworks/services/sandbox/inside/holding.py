@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -86,19 +85,25 @@ class Holdings:
         return _Seen(now_s, {**known, **opened})
 
 
+def text_of(path: str) -> str:
+    """Of a file of the kernel's; what is no text in it is replaced."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def _open_files(pid: int) -> Iterator[tuple[File, str, int]]:
     """The open files without a name, with their name of before and their size on the disk or in memory."""
-    for place in Path(f"/proc/{pid}/fd").iterdir():
+    for number in os.listdir(f"/proc/{pid}/fd"):
         with suppress(FileNotFoundError):
-            name = str(place.readlink())
+            name = os.readlink(place := f"/proc/{pid}/fd/{number}")
             if name.endswith(_GONE):
-                about = place.stat()
+                about = os.stat(place)
                 yield (about.st_dev, about.st_ino), name, about.st_blocks * _BLOCK
 
 
 def _mappings(pid: int) -> Iterator[tuple[File, str, int]]:
     """The same of what is mapped; the size is that of the mapping."""
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
+    for line in text_of(f"/proc/{pid}/maps").splitlines():
         if line.endswith(_GONE):
             addresses, _, _, device, number, name = line.split(maxsplit=5)
             if not name.startswith(_NO_FILES):
@@ -111,7 +116,7 @@ def _mappings(pid: int) -> Iterator[tuple[File, str, int]]:
 def _segments() -> int:
     """What the segments of System V hold, attached or not."""
     try:
-        lines = Path("/proc/sysvipc/shm").read_bytes().decode().splitlines()
+        lines = text_of("/proc/sysvipc/shm").splitlines()
     except OSError:
         return 0
     columns = lines[0].split()

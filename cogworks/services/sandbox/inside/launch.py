@@ -5,7 +5,6 @@ import resource
 import signal
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 from cogworks.services.sandbox.inside import calls, elsewhere, landlock, network, syscalls, view, watching
 from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
@@ -37,9 +36,9 @@ def _enter_namespaces(order: Order, *, scaffold: str) -> None:
     """Go on in a process of new namespaces, as the first of them; the process left outside only waits for it."""
     user, group = os.getuid(), os.getgid()
     calls.unshare(_NAMESPACES | (0 if order.has_network else calls.CLONE_NEWNET))
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    _tell_kernel("setgroups", "deny")
+    _tell_kernel("uid_map", f"{user} {user} 1")
+    _tell_kernel("gid_map", f"{group} {group} 1")
     first = os.fork()
     if first:
         os.close(order.report_fd)
@@ -48,6 +47,11 @@ def _enter_namespaces(order: Order, *, scaffold: str) -> None:
     # Without the one outside there is nobody to end us at the deadline.
     calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
     view.enter(order, scaffold)
+
+
+def _tell_kernel(name: str, text: str) -> None:
+    with open(f"/proc/self/{name}", "w") as file:
+        file.write(text)
 
 
 def _supervised(order: Order) -> int:

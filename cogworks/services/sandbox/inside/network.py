@@ -1,8 +1,10 @@
 """The network that a command has for itself: loopback, under addresses that name lookups take for those of a machine."""
 
-import socket
+# Without what `socket` adds to it, which takes longer to load than all of this to do.
+import _socket
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from fcntl import ioctl
 
 _SIOCGIFFLAGS = 0x8913
@@ -24,14 +26,23 @@ def raise_own_network() -> None:
     `127.0.0.1` and `::1`, not even `localhost`. So each has one more. An ordinary user under bubblewrap has not: it takes us into a
     user namespace to which this network does not belong.
     """
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+    with suppress(OSError), _datagrams(_socket.AF_INET) as control:
         asked = struct.pack("16sH14x", _LOOPBACK, 0)
         _, flags = struct.unpack("16sH14x", ioctl(control, _SIOCGIFFLAGS, asked))
         ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", _LOOPBACK, flags | _IFF_UP))
-        address = struct.pack("16sHH4s8x", _ALIAS, socket.AF_INET, 0, socket.inet_aton(_OF_VERSION_4))
+        address = struct.pack("16sHH4s8x", _ALIAS, _socket.AF_INET, 0, _socket.inet_aton(_OF_VERSION_4))
         ioctl(control, _SIOCSIFADDR, address)
     # A machine without IPv6 has none here either.
-    with suppress(OSError), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as control:
-        address = socket.inet_pton(socket.AF_INET6, _OF_VERSION_6)
-        index = socket.if_nametoindex(_LOOPBACK.decode())
+    with suppress(OSError), _datagrams(_socket.AF_INET6) as control:
+        address = _socket.inet_pton(_socket.AF_INET6, _OF_VERSION_6)
+        index = _socket.if_nametoindex(_LOOPBACK.decode())
         ioctl(control, _SIOCSIFADDR, struct.pack("16sIi", address, _WHOLE_ADDRESS, index))
+
+
+@contextmanager
+def _datagrams(family: int) -> Iterator[_socket.socket]:
+    control = _socket.socket(family, _socket.SOCK_DGRAM)
+    try:
+        yield control
+    finally:
+        control.close()

@@ -1,17 +1,12 @@
 """What the launcher is told: one JSON object, written by the service and read in the launcher's processes."""
 
 import json
-from dataclasses import asdict, dataclass, field
-from typing import Literal
-
-from cogworks.services.sandbox.inside.cores import cores
+from typing import Literal, NamedTuple
 
 Engine = Literal["bubblewrap", "namespaces", "none"]
-_PROCESSES, _PROCESSES_PER_CORE = 256, 16
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What one command may use. All of it together, unless said otherwise."""
 
     cpu_s: int = 2400
@@ -20,8 +15,8 @@ class Limits:
     """Address space of each process."""
     memory_bytes: int = 8 * 1024**3
     """What all processes hold in memory."""
-    processes: int = field(default_factory=lambda: max(_PROCESSES, _PROCESSES_PER_CORE * cores()))
-    """So few that whoever counts a bomb of forks still gets its turn; runs side by side need a few for each core."""
+    processes: int = 0
+    """0: as many as the cores of this machine bear, see `cores.most_processes`. An order says how many."""
     threads: int = 2048
     """Of all processes."""
     file_bytes: int = 256 * 1024**2
@@ -35,8 +30,7 @@ class Limits:
     output_bytes: int = 64 * 1024**2
 
 
-@dataclass(frozen=True)
-class Overlay:
+class Overlay(NamedTuple):
     """A folder that shows what lies in others and never changes them: what is written there is kept apart."""
 
     lowers: tuple[str, ...]
@@ -47,8 +41,7 @@ class Overlay:
     """A folder with two empty ones: `upper` takes what is written, `work` is the kernel's own."""
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(NamedTuple):
     """One command and the isolation to put around it."""
 
     command: tuple[str, ...]
@@ -73,10 +66,11 @@ class Order:
     """Where the launcher writes its `Verdict` when all is over."""
     kept_fds: tuple[int, ...] = ()
     """Further open files of the command."""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()  # frozen
 
     def text(self) -> str:
-        return json.dumps(asdict(self))
+        overlays = [each._asdict() for each in self.overlays]
+        return json.dumps({**self._asdict(), "overlays": overlays, "limits": self.limits._asdict()})
 
     @classmethod
     def read(cls, text: str) -> "Order":
@@ -89,8 +83,7 @@ class Order:
         return cls(**{**given, "overlays": overlays, "limits": Limits(**given["limits"])})
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """How the command ended, as the launcher saw it."""
 
     code: int | None
@@ -105,7 +98,7 @@ class Verdict:
     """Whether that is an overlay, so that a copy would do."""
 
     def text(self) -> str:
-        return json.dumps(asdict(self)) + "\n"
+        return json.dumps(self._asdict()) + "\n"
 
     @classmethod
     def read(cls, text: str) -> "Verdict":

@@ -2,7 +2,7 @@
 
 import ctypes
 import errno
-import platform
+import os
 import struct
 from collections.abc import Sequence
 
@@ -96,7 +96,7 @@ def install(*, may_have_sockets: bool) -> None:
         OSError: the kernel refused.
     """
     packed = b"".join(
-        struct.pack("HBBI", *each) for each in program(platform.machine(), may_have_sockets=may_have_sockets)
+        struct.pack("HBBI", *each) for each in program(os.uname().machine, may_have_sockets=may_have_sockets)
     )
     code = ctypes.create_string_buffer(packed, len(packed))
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(packed) // 8, ctypes.addressof(code)))

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from cogworks.services.sandbox.inside import calls
 from cogworks.services.sandbox.inside.order import Order, Overlay
@@ -36,20 +35,19 @@ def enter(order: Order, scaffold: str) -> None:
     """
     calls.mount("none", "/", flags=calls.MS_REC | calls.MS_PRIVATE)
     calls.mount("tmpfs", scaffold, "tmpfs", flags=_QUIET, options="size=4m,mode=755")
-    root = Path(scaffold)
     size = order.limits.temporary_bytes
-    _own_tmpfs(root / "tmp", size, mode=1777)
+    _own_tmpfs(_in(scaffold, "/tmp"), size, mode=1777)  # noqa: S108  # the command's own
     for path in outermost(order.readable):
-        _bind(root, Path(path), read_only=True)
+        _bind(scaffold, path, read_only=True)
     if order.hosts:
-        _bind(root, Path(order.hosts), read_only=True, shown_as=Path(HOSTS))
+        _bind(scaffold, order.hosts, read_only=True, shown_as=HOSTS)
     for path in order.writable:
-        _bind(root, Path(path), read_only=False)
+        _bind(scaffold, path, read_only=False)
     for overlay in order.overlays:
-        _lay_over(root, overlay)
-    _devices(root / "dev", size)
-    _processes(root / "proc")
-    os.chdir(root)
+        _lay_over(scaffold, overlay)
+    _devices(_in(scaffold, "/dev"), size)
+    _processes(_in(scaffold, "/proc"))
+    os.chdir(scaffold)
     # The old root ends up on top of the new one and is then taken away.
     calls.pivot_root(".", ".")
     calls.unmount(".")
@@ -76,60 +74,67 @@ def outermost(paths: Iterable[str]) -> list[str]:
     return kept
 
 
-def _own_tmpfs(place: Path, size: int, *, mode: int) -> None:
-    place.mkdir(parents=True, exist_ok=True)
+def _in(root: str, path: str) -> str:
+    """Where an absolute path lies below a root."""
+    return f"{root.rstrip('/')}/{path.lstrip('/')}"
+
+
+def _touch(path: str) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666))
+
+
+def _own_tmpfs(place: str, size: int, *, mode: int) -> None:
+    os.makedirs(place, exist_ok=True)
     # One inode takes a kilobyte of memory; small files would otherwise get around the size.
     options = f"size={size},nr_inodes={max(size // 4096, 64)},mode={mode}"
-    calls.mount("tmpfs", str(place), "tmpfs", flags=_QUIET, options=options)
+    calls.mount("tmpfs", place, "tmpfs", flags=_QUIET, options=options)
 
 
-def _bind(root: Path, source: Path, *, read_only: bool, shown_as: Path | None = None) -> None:
-    target = root / (shown_as or source).relative_to("/")
-    if source.is_dir():
-        target.mkdir(parents=True, exist_ok=True)
+def _bind(root: str, source: str, *, read_only: bool, shown_as: str = "") -> None:
+    target = _in(root, shown_as or source)
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
     else:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.touch()
-    calls.mount(str(source), str(target), flags=calls.MS_BIND | calls.MS_REC)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        _touch(target)
+    calls.mount(source, target, flags=calls.MS_BIND | calls.MS_REC)
     attributes = calls.ATTR_NOSUID | calls.ATTR_NODEV | (calls.ATTR_RDONLY if read_only else 0)
-    calls.set_mount_attributes(str(target), attributes)
+    calls.set_mount_attributes(target, attributes)
 
 
-def _lay_over(root: Path, overlay: Overlay) -> None:
-    target = root / Path(overlay.target).relative_to("/")
+def _lay_over(root: str, overlay: Overlay) -> None:
+    target = _in(root, overlay.target)
     # A run before this one in the same copy may have moved the folder above it and put a link in its place.
-    if not target.is_dir() or target.resolve() != root.resolve() / target.relative_to(root):
+    if not os.path.isdir(target) or os.path.realpath(target) != _in(os.path.realpath(root), overlay.target):
         return
     shown, kept = ":".join(overlay.lowers), overlay.kept
     options = f"lowerdir={shown},upperdir={kept}/upper,workdir={kept}/work"
     # Without privileges the kernel's notes can only be those of a user.
     try:
-        calls.mount("overlay", str(target), "overlay", flags=_QUIET, options=f"{options},userxattr")
+        calls.mount("overlay", target, "overlay", flags=_QUIET, options=f"{options},userxattr")
     except OSError as error:
         raise NotShown(*error.args) from error
 
 
-def _processes(place: Path) -> None:
-    place.mkdir()
-    calls.mount("proc", str(place), "proc", flags=_QUIET | calls.MS_NOEXEC)
+def _processes(place: str) -> None:
+    os.mkdir(place)
+    calls.mount("proc", place, "proc", flags=_QUIET | calls.MS_NOEXEC)
     for name in KERNEL_SETTINGS:
-        if (target := place / name).exists():
-            calls.mount(str(target), str(target), flags=calls.MS_BIND | calls.MS_REC)
-            calls.set_mount_attributes(str(target), calls.ATTR_RDONLY)
+        if os.path.exists(target := f"{place}/{name}"):
+            calls.mount(target, target, flags=calls.MS_BIND | calls.MS_REC)
+            calls.set_mount_attributes(target, calls.ATTR_RDONLY)
 
 
-def _devices(place: Path, size: int) -> None:
-    place.mkdir()
+def _devices(place: str, size: int) -> None:
+    os.mkdir(place)
     for name in _DEVICES:
-        (place / name).touch()
-        calls.mount(f"/dev/{name}", str(place / name), flags=calls.MS_BIND)
+        _touch(f"{place}/{name}")
+        calls.mount(f"/dev/{name}", f"{place}/{name}", flags=calls.MS_BIND)
         # It is the machine's own: written to as a device, but never given other rights, owners or times.
-        calls.set_mount_attributes(str(place / name), calls.ATTR_RDONLY | calls.ATTR_NOSUID)
+        calls.set_mount_attributes(f"{place}/{name}", calls.ATTR_RDONLY | calls.ATTR_NOSUID)
     for name, target in _DEVICE_LINKS.items():
-        (place / name).symlink_to(target)
-    (place / "pts").mkdir()
+        os.symlink(target, f"{place}/{name}")
+    os.mkdir(f"{place}/pts")
     options = "newinstance,ptmxmode=0666,mode=620"
-    calls.mount(
-        "devpts", str(place / "pts"), "devpts", flags=calls.MS_NOSUID | calls.MS_NOEXEC, options=options
-    )
-    _own_tmpfs(place / "shm", size, mode=1777)
+    calls.mount("devpts", f"{place}/pts", "devpts", flags=calls.MS_NOSUID | calls.MS_NOEXEC, options=options)
+    _own_tmpfs(f"{place}/shm", size, mode=1777)

@@ -6,9 +6,8 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
-from cogworks.services.sandbox.inside.holding import Holdings
+from cogworks.services.sandbox.inside.holding import Holdings, text_of
 from cogworks.services.sandbox.inside.order import Limits, Verdict
 
 _PAUSE_S = 0.05
@@ -72,12 +71,12 @@ def _parents() -> list[tuple[int, int]]:
 
 
 def _pids() -> list[int]:
-    return [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit()]
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def _stat(pid: int) -> list[str]:
     """The fields after the name, which may itself hold spaces and parentheses."""
-    return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    return text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
 def _reaped(child: int) -> int | None:
@@ -134,7 +133,7 @@ def _exact_memory(pids: list[int], *, counted: int) -> int:
     total = shared = 0
     for pid in pids:
         try:
-            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            text = text_of(f"/proc/{pid}/smaps_rollup")
             total += _kilobytes(text, "Pss:") * 1024
             shared += _kilobytes(text, "Pss_Shmem:") * 1024
         except PermissionError:
@@ -154,7 +153,7 @@ def _names(pids: list[int]) -> tuple[str, ...]:
     for pid in pids:
         with suppress(OSError):
             if _stat(pid)[0] not in "ZX":
-                found.append(Path(f"/proc/{pid}/comm").read_text(errors="replace").strip())
+                found.append(text_of(f"/proc/{pid}/comm").strip())
     return tuple(sorted(found)[:_MAX_NAMES])
 
 
