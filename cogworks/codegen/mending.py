@@ -4,7 +4,7 @@ It stands in for the coder in a visit that the review began with `mending`: its 
 end. So the change passes the same gates as any other, and where it does not pass, the branch is as it was.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from cogworks.codegen.handoff import stored_handoff
@@ -48,6 +48,44 @@ def suggested(finding: Mapping[str, Any]) -> Suggestion | None:
     """The suggestion of a finding that may be merged as it is; None where it has none, or somebody has to look at it."""
     found = Suggestion.model_validate(finding.get("suggestion") or {})
     return found if found.first_line and finding["severity"] == Severity.WARNING else None
+
+
+def left_after(
+    findings: Sequence[Mapping[str, Any]], applied: Collection[int]
+) -> list[Mapping[str, Any]]:
+    """The findings that were not applied, at the lines where they stand now that the others were."""
+    done = [(findings[number]["file"], suggested(findings[number])) for number in sorted(applied)]
+    return [
+        _moved(finding, [each for path, each in done if path == finding["file"] and each])
+        for number, finding in enumerate(findings)
+        if number not in applied
+    ]
+
+
+def _moved(finding: Mapping[str, Any], applied: Sequence[Suggestion]) -> Mapping[str, Any]:
+    own = Suggestion.model_validate(finding.get("suggestion") or {})
+    moved = {name: value for name, value in finding.items() if name != "suggestion"}
+    moved["line"] = _line_after(finding["line"], applied)
+    if own.first_line and not any(set(_span(own)) & set(_span(each)) for each in applied):
+        shift = _line_after(own.first_line, applied) - own.first_line
+        lines = {"first_line": own.first_line + shift, "last_line": own.last_line + shift}
+        moved["suggestion"] = {**finding["suggestion"], **lines}
+    return moved
+
+
+def _line_after(line: int, applied: Sequence[Suggestion]) -> int:
+    """Where a line is afterwards; of one that was replaced itself, where its replacement begins."""
+    inside = next((each.first_line for each in applied if line in _span(each)), line)
+    above = (each for each in applied if each.last_line < inside)
+    return inside + sum(_count(each.replacement) - len(_span(each)) for each in above)
+
+
+def _span(suggestion: Suggestion) -> range:
+    return range(suggestion.first_line, suggestion.last_line + 1)
+
+
+def _count(replacement: str) -> int:
+    return len(replacement.replace("\r\n", "\n").removesuffix("\n").split("\n")) if replacement else 0
 
 
 def mender_of(task: NodeTask, workspace: Workspace, tests: AreTestsDue | None) -> "Mender | None":

@@ -8,7 +8,7 @@ from typing import Any
 
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
-from cogworks.codegen.mending import MENDED, MENDING, problems_of_suggestion, suggested
+from cogworks.codegen.mending import MENDED, MENDING, left_after, problems_of_suggestion, suggested
 from cogworks.codegen.openings import MOST_SHOWN, Opening, openings_of
 from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.codegen.plan_bounds import SLOT
@@ -177,7 +177,7 @@ def after_mending(task: NodeTask, workspace: Workspace, item: PlannedItem) -> Su
         return None
     mended = code[MENDED]
     findings = before["findings"]
-    left = [each for number, each in enumerate(findings) if number not in mended["applied"]]
+    left = left_after(findings, mended["applied"])
     count = len(mended["applied"])
     told = {**mended, "applied": [findings[number] for number in mended["applied"]]}
     why = f"; others were not applied: {mended['why_not'].splitlines()[0]}" if mended["why_not"] else ""

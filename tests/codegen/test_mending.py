@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.codegen.mending import MENDED, MENDING
+from cogworks.codegen.mending import MENDED, MENDING, left_after
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.forge.effects import PushBranch
 from cogworks.nodes import code_generation, review
@@ -217,6 +217,32 @@ def test_what_could_not_be_applied_stays_a_remark_and_is_told() -> None:
     assert outcome.summary.endswith(
         "0 suggestion(s) applied as proposed; others were not applied: breaks test_sum"
     )
+
+
+@pytest.mark.parametrize(
+    ("left", "line", "span"),
+    [
+        (finding(Severity.WARNING, line=1), 1, None),
+        (finding(Severity.WARNING, line=3), 4, None),
+        (finding(Severity.WARNING, line=2), 2, None),
+        (finding(Severity.WARNING, line=0), 0, None),
+        (finding(Severity.WARNING, line=3, file="tests/test_adding.py"), 3, None),
+        (proposed("x = 1", first=3, last=4, line=3), 4, (4, 5)),
+        (proposed("x = 1", first=2, last=3, line=3), 4, None),
+    ],
+    ids=["above", "below", "replaced", "whole-file", "elsewhere", "suggestion-below", "suggestion-inside"],
+)
+def test_what_is_left_stands_at_the_lines_that_it_has_after_the_others_were_applied(
+    left: Finding, line: int, span: tuple[int, int] | None
+) -> None:
+    applied = proposed("    # Of any type.\n    return a + b")
+    findings = given(applied, left)["findings"]
+
+    [found] = left_after(findings, [0])
+
+    suggestion = found.get("suggestion") or {"first_line": 0}
+    assert found["line"] == line
+    assert (suggestion["first_line"] and (suggestion["first_line"], suggestion["last_line"]) or None) == span
 
 
 def test_a_branch_that_somebody_else_moved_is_read_again() -> None:
