@@ -90,6 +90,7 @@ SEEN_BY = {
     "ProbeConfig.max_probes": "codegen/test_probing.py::test_the_settings_say_how_many_probes_there_are",
     "ProbeConfig.probe_pool": "codegen/test_probing.py::test_the_log_is_the_same_for_any_number_of_probes_at_a_time",
     "ProbeConfig.probe_seconds": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
+    "PullRequestConfig.remarks_at_lines": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "PullRequestConfig.closes_issue": "end_to_end/test_endings.py::test_a_repository_may_close_its_issues_by_hand",
     "PullRequestConfig.conflict_repairs": "engine/test_step_conflicts.py::test_after_the_limit_a_person_is_asked_once",
     "PullRequestConfig.ci_repairs": "engine/test_step_checks.py::test_after_the_limit_a_person_is_asked_once",

@@ -50,9 +50,7 @@ def suggested(finding: Mapping[str, Any]) -> Suggestion | None:
     return found if found.first_line and finding["severity"] == Severity.WARNING else None
 
 
-def left_after(
-    findings: Sequence[Mapping[str, Any]], applied: Collection[int]
-) -> list[Mapping[str, Any]]:
+def left_after(findings: Sequence[Mapping[str, Any]], applied: Collection[int]) -> list[Mapping[str, Any]]:
     """The findings that were not applied, at the lines where they stand now that the others were."""
     done = [(findings[number]["file"], suggested(findings[number])) for number in sorted(applied)]
     return [

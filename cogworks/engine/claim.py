@@ -146,6 +146,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         else {},
         combined_review=seen.pipeline.node(node).combined,
         lane_files=MOST_FILES if seen.pipelines.are_lanes and seen.pipeline.name == "small" else 0,
+        remarks_at_lines=seen.config.pull_requests.remarks_at_lines,
         change_limits=seen.config.codegen.limits,
         probes=seen.config.codegen.search,
         sight=seen.config.sight,

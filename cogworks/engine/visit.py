@@ -377,7 +377,10 @@ def _publish(
         sub_items={item.key: item.number for item in state.sub_items or () if item.number is not None},
         pushed=state.pushed,
     )
-    return ports.tracker.publish(effects, snapshot, context, push)
+    published = ports.tracker.publish(effects, snapshot, context, push)
+    for warning in published.warnings:
+        ports.say(f"WARNING: {warning}")
+    return published
 
 
 def _spend_of(record: ReplyRecord) -> Spend:

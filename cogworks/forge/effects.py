@@ -1,6 +1,6 @@
 """Writes to GitHub as data; what makes each safe to repeat is its key.
 
-Keyed effects may be repeated freely. Un-keyed ones (issue, sub-issue, comment) carry a marker and are read before they are
+Keyed effects may be repeated freely. Un-keyed ones (issue, sub-issue, comment, review) carry a marker and are read before they are
 repeated; see docs/failures.md.
 """
 
@@ -171,6 +171,36 @@ class ReportCheck(Value):
     visit_key: VisitKey
 
 
+class LineRemark(Value):
+    """What is said at lines of a pull request's diff."""
+
+    key: str
+    """What it is about: letters and digits, the same in every round that finds it again."""
+    path: str
+    first_line: int
+    last_line: int
+    """Both in the newer file, from 1."""
+    body: str
+    """Markdown."""
+
+
+class PostReview(Value):
+    """Say something at lines of a pull request, as one review that only comments; what was said there before is left out.
+
+    No natural key: the marker `(visit key, head)` in its body is one, and the key of each remark in that of the remark.
+    Where GitHub takes no remark at its line, all of them stand in the review's body.
+    """
+
+    kind: Literal["post_review"] = "post_review"
+    branch: BranchName
+    base: BranchName
+    """Of the pull request that is open by then, see `OpenPullRequest`."""
+    head: CommitOid
+    body: str
+    remarks: tuple[LineRemark, ...]
+    visit_key: VisitKey
+
+
 Effect = Annotated[
     CommitFiles
     | PushBranch
@@ -185,6 +215,7 @@ Effect = Annotated[
     | SetBase
     | EditPullRequest
     | CloseIssue
-    | ReportCheck,
+    | ReportCheck
+    | PostReview,
     Field(discriminator="kind"),
 ]

@@ -16,6 +16,7 @@ from cogworks.forge.effects import (
     LinkDependency,
     OpenPullRequest,
     PostComment,
+    PostReview,
     PushBranch,
     ReportCheck,
     SetBase,
@@ -211,7 +212,7 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
             return None if label_changes(effect, known) != ((), ()) else Repeatable()
         case LinkDependency() | EditComment() | AddReaction() | SetBase() | ReportCheck():
             return None
-        case EditPullRequest() | CloseIssue():
+        case EditPullRequest() | CloseIssue() | PostReview():
             return None
 
 

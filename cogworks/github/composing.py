@@ -17,6 +17,7 @@ from cogworks.forge.effects import (
     LinkDependency,
     OpenPullRequest,
     PostComment,
+    PostReview,
     PushBranch,
     ReportCheck,
     SetBase,
@@ -49,8 +50,8 @@ def describe(effect: Effect) -> str:
     match effect:
         case CommitFiles():
             return f"commit {len(effect.files)} file(s) to branch {effect.branch!r}"
-        case PushBranch() | ReportCheck():
-            return _without_document(effect)
+        case PushBranch() | ReportCheck() | PostReview():
+            return _on_its_own(effect)
         case OpenPullRequest():
             return f"open a pull request from {effect.head!r} to {effect.base!r}"
         case CreateSubIssue() | CreateIssue():
@@ -76,7 +77,9 @@ def _change_in_words(effect: SetBase | EditPullRequest | CloseIssue) -> str:
     return f"let pull request #{effect.number} go to {effect.base!r}"
 
 
-def _without_document(effect: PushBranch | ReportCheck) -> str:
+def _on_its_own(effect: PushBranch | ReportCheck | PostReview) -> str:
+    if isinstance(effect, PostReview):
+        return f"remark on {len(effect.remarks)} place(s) of the pull request from {effect.branch!r}"
     if isinstance(effect, ReportCheck):
         return f"report the check {effect.name!r} of {effect.head[:10]}"
     return f"take {effect.oid[:10]} as head of branch {effect.branch!r}"
@@ -124,8 +127,10 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return _labels(index, effect, known)
         case SetBase() | EditPullRequest() | CloseIssue():
             return _change(index, effect, known)
-        case PushBranch() | ReportCheck():
-            raise CogworksError(f"no document can carry what shall {_without_document(effect)}; report this.")
+        case PushBranch() | ReportCheck() | PostReview():
+            raise CogworksError(
+                f"no document of several effects can carry what shall {_on_its_own(effect)}; report this."
+            )
 
 
 def _commit(index: int, effect: CommitFiles, known: Known) -> list[Operation]:
@@ -310,6 +315,7 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
             | CloseIssue()
             | PushBranch()
             | ReportCheck()
+            | PostReview()
         ):
             return Repeatable()
 

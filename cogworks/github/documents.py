@@ -80,6 +80,7 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "addComment": ("AddCommentInput", "commentEdge { node { id fullDatabaseId url } }"),
     "addLabelsToLabelable": ("AddLabelsToLabelableInput", "labelable { __typename }"),
     "addReaction": ("AddReactionInput", "subject { __typename }"),
+    "addPullRequestReview": ("AddPullRequestReviewInput", "pullRequestReview { id }"),
     "addSubIssue": ("AddSubIssueInput", "issue { id }"),
     "closeIssue": ("CloseIssueInput", "issue { id }"),
     "closePullRequest": ("ClosePullRequestInput", "pullRequest { id }"),

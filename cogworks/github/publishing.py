@@ -55,7 +55,7 @@ from cogworks.github.second_looks import (
     with_written,
 )
 from cogworks.unexpected import UnexpectedAnswer, expecting
-from cogworks.vocabulary import BranchName, CommitOid
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
 """Push a commit to a branch whose head must be the third argument (None: must not exist); raises when it cannot."""
@@ -130,6 +130,12 @@ class Publication:
             self._create_issues(some)
         self._link(self._left(LinkDependency))
         return self._summary()
+
+    @property
+    def opened(self) -> frozenset[IssueNumber]:
+        """The pull requests that this call opened; what it adopted was there before, or nobody can tell."""
+        facts = (self._learned[index] for index in self._opened)
+        return frozenset(fact.number for fact in facts if isinstance(fact, PublishedPull))
 
     def _left(self, *kinds: type) -> list[int]:
         return [

@@ -18,6 +18,7 @@ from cogworks.forge.effects import (
     LinkDependency,
     OpenPullRequest,
     PostComment,
+    PostReview,
     PushBranch,
     ReportCheck,
     SetBase,
@@ -150,7 +151,7 @@ class StagedItem:
                 )
             case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | ReportCheck():
                 return Repeatable()
-            case EditPullRequest() | CloseIssue():
+            case EditPullRequest() | CloseIssue() | PostReview():
                 return Repeatable()
 
 

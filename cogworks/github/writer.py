@@ -1,6 +1,6 @@
 """Publishes what a visit wants on GitHub and keeps the views up to date."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from cogworks.errors import CogworksError
 from cogworks.forge.effects import (
@@ -9,18 +9,28 @@ from cogworks.forge.effects import (
     EditComment,
     EditPullRequest,
     Effect,
+    PostReview,
     ReportCheck,
     SetBase,
     SetLabels,
 )
 from cogworks.forge.labels import LabelSource
-from cogworks.forge.publication import PublicationContext, Published, adopted, known_from
+from cogworks.forge.publication import (
+    Known,
+    PublicationContext,
+    Published,
+    PublishedPull,
+    adopted,
+    known_from,
+)
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import as_error
 from cogworks.github.checks import CheckSource, reported
 from cogworks.github.composing import operations
 from cogworks.github.documents import compose
 from cogworks.github.publishing import Client, Publication, Push, with_labels
+from cogworks.github.remarking import reviewed
+from cogworks.vocabulary import IssueNumber
 
 
 class Writer:
@@ -56,8 +66,8 @@ class Writer:
         """Carry out what is not there yet and adopt what is; ids of all of it come back, in the effects' order.
 
         Pushes go first, then one document with commits, pull requests, comments, labels; then sub-issues, five a
-        document, then one document of dependency links. A link or a check run
-        that cannot be made is a warning.
+        document, then one document of dependency links; then reviews. A link, a check run
+        or a review that cannot be made is a warning.
 
         Args:
             push: needed when there is a `PushBranch`.
@@ -69,11 +79,33 @@ class Writer:
         """
         known = known_from(snapshot, context, posted=self._posted)
         checks = [effect for effect in effects if isinstance(effect, ReportCheck)]
-        others = [effect for effect in effects if not isinstance(effect, ReportCheck)]
-        published = Publication(self._client, self._labels, self._sleep, others, known).published(push)
+        others = [effect for effect in effects if not isinstance(effect, ReportCheck | PostReview)]
+        publication = Publication(self._client, self._labels, self._sleep, others, known)
+        published = publication.published(push)
         self._posted |= {comment.node_id for comment in published.comments}
+        unsaid = [
+            self._review(effect, published.pull_requests, publication.opened, known)
+            for effect in effects
+            if isinstance(effect, PostReview)
+        ]
         refused = reported(checks, self._checks() if checks else None)
-        return published.model_copy(update={"warnings": (*published.warnings, *refused)})
+        warnings = (*published.warnings, *filter(None, unsaid), *refused)
+        return published.model_copy(update={"warnings": warnings})
+
+    def _review(
+        self,
+        effect: PostReview,
+        pulls: Sequence[PublishedPull],
+        opened: Collection[IssueNumber],
+        known: Known,
+    ) -> str:
+        found = [each for each in pulls if (each.head, each.base) == (effect.branch, effect.base)]
+        if not found:
+            return (
+                f"no pull request of {effect.branch!r} is there to remark on; the remarks are in the ledger."
+            )
+        pull = found[0]
+        return reviewed(self._client, effect, pull, known, is_new=pull.number in opened, sleep=self._sleep)
 
     def apply_views(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         """Bring labels, comments of ours and pull requests up to date in one document; a reason if that failed, which stops nothing."""

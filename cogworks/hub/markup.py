@@ -12,13 +12,17 @@ from cogworks.hub.gitobjects import Commit
 from cogworks.hub.records import Comment, Issue, Label, Repository, Review, ReviewComment
 from cogworks.hub.world import World
 
-_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"^(?P<ticks>`{3,})(?P<kind>\w*)[^\n]*\n(?P<text>.*?)^(?P=ticks)`*[ \t]*$", re.MULTILINE | re.DOTALL
+)
+_SHOWN_KINDS = ("mermaid", "suggestion")
 _HIDDEN = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1f2328}
 h1{font-size:1.6rem}h2{font-size:1.1rem;margin-top:2rem}a{color:#0969da}
 pre{background:#f6f8fa;padding:.6rem;overflow:auto;font:12px/1.45 ui-monospace,monospace}
 pre.mermaid{border-left:4px solid #8250df}
+pre.suggestion{border-left:4px solid #1a7f37}pre.suggestion::before{content:"Suggested change\\A"}
 .text{white-space:pre-wrap;overflow-wrap:anywhere}
 .state{border-radius:1rem;padding:.1rem .7rem;color:#fff}.open{background:#1a7f37}.closed{background:#82071e}
 .merged{background:#8250df}.draft{background:#59636e}
@@ -35,14 +39,14 @@ def document(title: str, body: str) -> str:
 
 
 def text_html(text: str | None) -> str:
-    """Markdown as escaped text; fenced blocks as `pre`, of class `mermaid` where the fence says so."""
+    """Markdown as escaped text; fenced blocks as `pre`, of the class that their fence names if it means something."""
     visible = _HIDDEN.sub("", text or "")
     parts: list[str] = []
     end = 0
     for fence in _FENCE.finditer(visible):
         parts.append(_prose(visible[end : fence.start()]))
-        kind = ' class="mermaid"' if fence[1] == "mermaid" else ""
-        parts.append(f"<pre{kind}>{escape(fence[2])}</pre>")
+        kind = f' class="{fence["kind"]}"' if fence["kind"] in _SHOWN_KINDS else ""
+        parts.append(f"<pre{kind}>{escape(fence['text'])}</pre>")
         end = fence.end()
     return "".join([*parts, _prose(visible[end:])]) or '<p class="quiet">No description.</p>'
 
@@ -159,11 +163,16 @@ def _review(world: World, review: Review, inline: Sequence[ReviewComment]) -> st
     word = escape(review.state.replace("_", " ").lower())
     head = f'<p class="quiet" id="pullrequestreview-{review.id}">{who} {word} {review.commit_oid[:10]}</p>'
     comments = "".join(
-        f"<p>{escape(each.path)}:{each.line or ''}</p><pre>{escape(each.diff_hunk)}</pre>{text_html(each.body)}"
+        f"<p>{escape(each.path)}:{_lines(each)}</p><pre>{escape(each.diff_hunk)}</pre>{text_html(each.body)}"
         for each in inline
         if each.review_id == review.id
     )
     return f"<article>{head}{text_html(review.body) if review.body else ''}{comments}</article>"
+
+
+def _lines(comment: ReviewComment) -> str:
+    several = "" if comment.start_line is None else f"{comment.start_line}-"
+    return f"{several}{comment.line or ''}"
 
 
 def changes_section(changes: Sequence[FileChange]) -> str:

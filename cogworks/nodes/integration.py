@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cogworks.forge.effects import OWN_CHECK, OpenPullRequest, ReportCheck
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.forge.effects import OWN_CHECK, OpenPullRequest, PostReview, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.customs import titled_at
 from cogworks.nodes.pull_request_texts import change_body
+from cogworks.nodes.remarks import Remarks, placed
 from cogworks.nodes.task import NodeTask
 from cogworks.nodes.templates import template_among
 from cogworks.repair.proof import Summary, caution, markdown
 from cogworks.vocabulary import CommitOid
 
+REVIEW_BODY = "What the review of this change leaves for you to decide. None of it blocks; commit a suggestion, answer, or resolve it."
 _SILENT = "not every test could be run; "
 """Begins the title of a check whose proof is not about the whole suite; its summary begins with what that is."""
 
@@ -39,19 +42,54 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     words = item.title if task.sub_item else str(code["summary"])
     title = titled_at(workspace, words, task.kind, [file["path"] for file in code["files"]])
     template = template_among(workspace.files())
+    remarks = _remarks(task, workspace, code, review)
+    left = {**review, "findings": remarks.elsewhere}
     effect = OpenPullRequest(
         slug=slug,
         head=task.branch,
         base=task.base_branch,
         title=title,
-        body=change_body(task, item, code, review, (workspace.read(template) or "") if template else ""),
+        body=change_body(
+            task,
+            item,
+            code,
+            left,
+            (workspace.read(template) or "") if template else "",
+            at_lines=len(remarks.at_lines),
+        ),
     )
-    remarks = len(review["findings"])
+    count = len(review["findings"])
     return Succeeded(
         output={"sub_item": item.key, "head": task.branch, "base": task.base_branch, "title": title},
-        effects=(effect, *_check(task, code)),
-        summary=f"pull request from {task.branch} into {task.base_branch}, {remarks} remark(s)",
+        effects=(effect, *_review(task, workspace, remarks), *_check(task, code)),
+        summary=f"pull request from {task.branch} into {task.base_branch}, {count} remark(s)",
         caution=caution(Summary.model_validate(code["proof"])) if "proof" in code else "",
+    )
+
+
+def _remarks(
+    task: NodeTask, workspace: Workspace, code: Mapping[str, Any], review: Mapping[str, Any]
+) -> Remarks:
+    """What the review leaves for people; all of it in the body where nobody wants it at its lines, or they are others by now."""
+    findings = tuple(review["findings"])
+    is_asked = task.conventions.remarks_at_lines and any(each["line"] for each in findings)
+    if not is_asked or workspace.head != code["head"]:
+        return Remarks((), findings)
+    return placed(review, parse_diff(workspace.diff(task.base_branch)).diff)
+
+
+def _review(task: NodeTask, workspace: Workspace, remarks: Remarks) -> tuple[PostReview, ...]:
+    if not remarks.at_lines:
+        return ()
+    return (
+        PostReview(
+            branch=task.branch,
+            base=task.base_branch,
+            head=workspace.head,
+            body=REVIEW_BODY,
+            remarks=remarks.at_lines,
+            visit_key=task.visit.visit_key,
+        ),
     )
 
 

@@ -95,13 +95,16 @@ def change_body(
     code: Mapping[str, Any],
     review: Mapping[str, Any],
     template: str = "",
+    *,
+    at_lines: int = 0,
 ) -> str:
     """Body of a sub-work-item's pull request.
 
     Args:
         code: output of `code_generation`.
-        review: output of `review`.
+        review: output of `review`, with the findings that are told here.
         template: of the repository; what it asks for stands in its sections, the rest below them.
+        at_lines: how many further findings stand at their lines.
     """
     proof = Summary.model_validate(code["proof"]) if "proof" in code else None
     open_questions = caution(proof) if proof else ""
@@ -117,7 +120,7 @@ def change_body(
         form,
         *(_section(part.title, part.text) for part in parts if part.title and part.name not in placed),
         _left_out(left_out),
-        f"### Review\n\n{_findings(review)}",
+        f"### Review\n\n{_findings(review, at_lines)}",
         packs_section(task),
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
         "never merged by the program that wrote it.",
@@ -224,7 +227,7 @@ def _counted(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def _findings(review: Mapping[str, Any]) -> str:
+def _findings(review: Mapping[str, Any], at_lines: int) -> str:
     passes = ", ".join(each["name"] for each in review["passes"])
     mended = review.get(MENDED) or {"applied": (), "why_not": ""}
     applied = [
@@ -232,12 +235,13 @@ def _findings(review: Mapping[str, Any]) -> str:
     ]
     after = ["Applied as the review proposed it:\n\n" + "\n".join(applied)] if applied else []
     after += [f"Proposed, and not applied: {_plain(mended['why_not'])}"] if mended["why_not"] else []
-    return "\n\n".join((_remarks(review, passes), *after))
+    return "\n\n".join((_remarks(review, passes, at_lines), *after))
 
 
-def _remarks(review: Mapping[str, Any], passes: str) -> str:
+def _remarks(review: Mapping[str, Any], passes: str, at_lines: int) -> str:
     if not review["findings"]:
-        return f"Passed ({passes}), without remarks."
+        there = f"with {_counted(at_lines, 'remark')} at the changed lines" if at_lines else "without remarks"
+        return f"Passed ({passes}), {there}."
     rows = [
         (
             finding["severity"],
@@ -246,7 +250,8 @@ def _remarks(review: Mapping[str, Any], passes: str) -> str:
         )
         for finding in review["findings"]
     ]
-    return f"Passed ({passes}), with remarks that do not block:\n\n{_table(('', 'where', 'remark'), rows)}"
+    there = f"; {_counted(at_lines, 'further remark')} at the changed lines" if at_lines else ""
+    return f"Passed ({passes}), with remarks that do not block{there}:\n\n{_table(('', 'where', 'remark'), rows)}"
 
 
 def _reference(task: NodeTask, slug: str) -> str:

@@ -96,6 +96,8 @@ class Conventions(Value):
     lane_files: int = 0
     """Files that the work may change on the short way that the item is on, and no public interface with them; what needs more
     moves up. 0: it is on no such way."""
+    remarks_at_lines: bool = True
+    """Whether what a review leaves for people stands at the lines of the pull request."""
     change_limits: ChangeLimits = ChangeLimits()
     probes: ProbeConfig = ProbeConfig()
     sight: SightConfig = SightConfig()

@@ -128,6 +128,8 @@ class PullRequestConfig(Value):
 
     closes_issue: bool = True
     """Whether the merge of the last one closes the issue."""
+    remarks_at_lines: bool = True
+    """Whether remarks of the review that do not block stand at their lines; false: all of them stand in the body."""
     ci_repairs: int = Field(default=2, ge=0, le=20)
     """How often failed checks of one pull request start its work again before a person is asked; 0 = never."""
     conflict_repairs: int = Field(default=2, ge=0, le=20)

@@ -21,6 +21,14 @@ def test_a_step_killed_around_its_publication_is_done_again_without_a_trace(begu
 
 
 @pytest.mark.slow
+def test_the_item_has_every_effect_that_a_second_one_of_would_be_seen(done: Theatre) -> None:
+    issues = done.steps[-1].after["issues"].values()
+
+    for kind in ("comments", "sub-issues", "blocked by", "reviews", "remarks", "pull"):
+        assert any(issue[kind] for issue in issues), kind
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(3000)
 def test_every_step_killed_at_any_request_is_done_again_without_a_trace(
     done: Theatre, capsys: pytest.CaptureFixture[str]

@@ -242,7 +242,8 @@ def test_what_is_left_stands_at_the_lines_that_it_has_after_the_others_were_appl
 
     suggestion = found.get("suggestion") or {"first_line": 0}
     assert found["line"] == line
-    assert (suggestion["first_line"] and (suggestion["first_line"], suggestion["last_line"]) or None) == span
+    lines = (suggestion["first_line"], suggestion["last_line"]) if suggestion["first_line"] else None
+    assert lines == span
 
 
 def test_a_branch_that_somebody_else_moved_is_read_again() -> None:

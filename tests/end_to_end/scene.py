@@ -181,7 +181,7 @@ class Scene:
             "   blockedBy(first: 50) { nodes { number } } comments(first: 50) { nodes { body author { login } } } } }"
             " pullRequests(first: 50) { nodes { number title state body isDraft baseRefName headRefName"
             "   labels(first: 50) { nodes { name } } comments(first: 50) { nodes { body } }"
-            "   reviews(first: 50) { nodes { body state } } } }"
+            "   reviews(first: 50) { nodes { body state comments(first: 50) { nodes { path line body } } } } } }"
         )
         text = json.dumps(told)
         trees = {

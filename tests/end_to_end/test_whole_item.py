@@ -198,6 +198,26 @@ def test_the_issue_has_one_status_comment_its_labels_and_its_sub_issues(item: Wh
     assert [sub["labels"]["nodes"] for sub in (first, second)] == [[{"name": "cogworks:sub-work-item"}]] * 2
 
 
+def test_what_the_review_leaves_for_people_stands_at_its_lines(item: WholeItem) -> None:
+    reviews = [pull["reviews"]["nodes"] for pull in item.seen["pullRequests"]["nodes"]]
+
+    assert [[review["state"] for review in each] for each in reviews] == [
+        [],
+        [],
+        ["COMMENTED"],
+        ["COMMENTED"],
+    ]
+    assert [
+        (remark["path"], remark["line"])
+        for (review,) in reviews[2:]
+        for remark in review["comments"]["nodes"]
+    ] == [
+        ("src/hourglass/parsing.py", 14),
+        ("src/hourglass/scanning.py", 30),
+        ("src/hourglass/iso8601.py", 16),
+    ]
+
+
 def test_every_result_is_a_pull_request_that_names_the_issue(item: WholeItem) -> None:
     pulls = item.seen["pullRequests"]["nodes"]
     _, first, second = item.seen["issues"]["nodes"]

@@ -48,6 +48,8 @@ class FakeGitHub:
     """Commit that was made here -> all files in it; any other has none."""
     pulls: list[dict[str, Any]] = field(default_factory=list)
     issues: dict[int, dict[str, Any]] = field(default_factory=dict)
+    reviews: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    """Number of the pull request -> reviews, oldest first."""
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=lambda: {4: []})
     labels: dict[str, str] = field(default_factory=lambda: {"cogworks:run": "L1"})
     on_issue: set[str] = field(default_factory=lambda: {"cogworks:run"})
@@ -108,6 +110,10 @@ class FakeGitHub:
             return Answer({"repository": {"thread": thread}}, (), NOW)
         if "query Written(" in document:
             return Answer({"repository": {"object": self._written(variables)}}, (), NOW)
+        if "query SaidAtLines" in document:
+            there = self.reviews.get(variables["number"], [])
+            reviews = {"nodes": there[:-1] if behind else there}
+            return Answer({"repository": {"pullRequest": {"reviews": reviews}}}, (), NOW)
         assert "query WhatIsThere" in document
         return Answer({"repository": self._repository(behind=behind)}, (), NOW)
 
@@ -150,6 +156,7 @@ class FakeGitHub:
             "addBlockedBy": self._add_blocked_by,
             "addComment": self._add_comment,
             "addLabelsToLabelable": self._add_labels,
+            "addPullRequestReview": self._add_review,
             "closePullRequest": self._close_pull,
             "createCommitOnBranch": self._commit,
             "createIssue": self._create_issue,
@@ -269,6 +276,14 @@ class FakeGitHub:
         comment.update(createdAt="2026-11-21T04:00:00Z")
         self.comments.setdefault(number, []).append(comment)
         return comment
+
+    def _add_review(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        assert given["event"] == "COMMENT"
+        pull = next(pull for pull in self.pulls if pull["id"] == given["pullRequestId"])
+        threads = [{**each, "author": VIEWER} for each in given.get("threads", ())]
+        review = {"body": given["body"], "author": VIEWER, "commit": given["commitOID"]}
+        self.reviews.setdefault(pull["number"], []).append({**review, "comments": {"nodes": threads}})
+        return {"pullRequestReview": {"id": f"V{pull['number']}"}}
 
     def _edit_comment(self, given: Mapping[str, Any]) -> dict[str, Any]:
         for comment in (comment for thread in self.comments.values() for comment in thread):

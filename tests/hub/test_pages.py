@@ -143,7 +143,8 @@ def test_a_pull_request_shows_its_diff_its_reviews_and_that_it_is_merged(
     bench: Bench, web: httpx.Client
 ) -> None:
     pull = bench.pull("topic", files={"src/adder.py": "def add(a, b):\n    return b + a\n"})
-    inline = InlineComment("src/adder.py", "Nice swap", line=2)
+    suggestion = "Nice swap\n\n````suggestion\n    return a + b  # ```\n````"
+    inline = InlineComment("src/adder.py", suggestion, line=2, start_line=1)
     create_review(bench.world, bench.owner, pull, event="APPROVE", body="Fine", comments=[inline])
     merge_pull(bench.world, bench.owner, pull)
 
@@ -154,7 +155,8 @@ def test_a_pull_request_shows_its_diff_its_reviews_and_that_it_is_merged(
         "main ← topic",
         '<span class="del">-    return a + b</span>',
         '<span class="add">+    return b + a</span>',
-        "Nice swap",
+        "src/adder.py:1-2",
+        '<div class="text">Nice swap</div><pre class="suggestion">    return a + b  # ```\n</pre>',
         "octo approved",
     ):
         assert text in page

@@ -6,16 +6,16 @@ import pytest
 
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.errors import NodeFailed
-from cogworks.forge.effects import OpenPullRequest, ReportCheck
+from cogworks.forge.effects import OpenPullRequest, PostReview, ReportCheck
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.integration import run
-from cogworks.nodes.task import SubItemRef
+from cogworks.nodes.task import Conventions, SubItemRef
 from cogworks.packs.choosing import choose
 from cogworks.packs.declared import Trigger
 from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown
 from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
-from tests.nodes.examples import CODE, FILES, KEY, REVIEW, finding, output, planned, ports, pull, task
+from tests.nodes.examples import CODE, FILES, FIXED, KEY, REVIEW, finding, output, planned, ports, pull, task
 from tests.packs.declared import COMMIT, PYTHON, pack
 
 INPUTS = {"code": CODE, "review": REVIEW}
@@ -247,3 +247,76 @@ def test_the_body_names_every_pack_that_was_looked_at_and_why_it_applies_or_not(
     )
     without = opened(run(task("integration", sub_item="A", inputs=INPUTS), ports())).body
     assert "Context packs" not in without
+
+
+FIXED_AT_LINE_2 = {
+    "pass": "quality",
+    **output(
+        finding(
+            Severity.WARNING,
+            suggestion={"first_line": 2, "last_line": 2, "replacement": "    return b + a"},
+        )
+    ),
+}
+ABOUT_THE_FILE = {"pass": "scope", **output(finding(Severity.WARNING, line=0, explanation="Not planned."))}
+
+
+def remarked(**changes: Any) -> Succeeded:
+    """The pull request of a change whose review left a remark at a line and one about a file."""
+    review = {**REVIEW, "findings": [FIXED_AT_LINE_2, ABOUT_THE_FILE]}
+    changed = {**FILES, "src/adder/adding.py": FIXED}
+    outcome = run(
+        task(
+            "integration",
+            sub_item="A",
+            inputs={**INPUTS, "review": review, **changes.pop("inputs", {})},
+            **changes,
+        ),
+        ports(files=changed, base=FILES),
+    )
+    assert isinstance(outcome, Succeeded)
+    return outcome
+
+
+def test_a_remark_stands_at_its_line_and_only_the_others_in_the_body() -> None:
+    opening, review = remarked().effects
+
+    assert isinstance(opening, OpenPullRequest)
+    assert (
+        "Passed (quality), with remarks that do not block; 1 further remark at the changed lines:"
+        in opening.body
+    )
+    assert "| warning | `src/adder/adding.py` | Not planned. |" in opening.body
+    assert "Wrong for negative numbers" not in opening.body
+    assert isinstance(review, PostReview)
+    assert (review.branch, review.base, review.head, review.visit_key) == (
+        "cogworks/7/swi-1",
+        "main",
+        "0" * 40,
+        KEY,
+    )
+    [remark] = review.remarks
+    assert (remark.path, remark.first_line, remark.last_line) == ("src/adder/adding.py", 2, 2)
+    assert remark.body.endswith("\n\n```suggestion\n    return b + a\n```")
+
+
+def test_a_body_without_remarks_of_its_own_says_where_they_are() -> None:
+    opening, _ = remarked(inputs={"review": {**REVIEW, "findings": [FIXED_AT_LINE_2]}}).effects
+
+    assert isinstance(opening, OpenPullRequest)
+    assert "Passed (quality), with 1 remark at the changed lines." in opening.body
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"conventions": Conventions(remarks_at_lines=False)},
+        {"inputs": {"code": {**CODE, "head": "f" * 40}}},
+    ],
+    ids=["not-wanted", "other-lines-by-now"],
+)
+def test_all_remarks_stand_in_the_body(changes: dict[str, Any]) -> None:
+    (opening,) = remarked(**changes).effects
+
+    assert isinstance(opening, OpenPullRequest)
+    assert "| warning | `src/adder/adding.py` line 2 | Wrong for negative numbers. |" in opening.body

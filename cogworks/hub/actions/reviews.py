@@ -201,6 +201,17 @@ def resolve_thread(world: World, actor: Actor, first: ReviewComment, *, is_resol
         return world.store.put(first.model_copy(update={"is_resolved": is_resolved}))
 
 
+def _check_start(comment: InlineComment, patch: str, hunk: str) -> None:
+    """Raises `Unprocessable`: the first of several lines is not before the last one, or not in its hunk."""
+    if comment.line is None or (comment.start_line or 0) >= comment.line:
+        message = "Pull request review thread start line must precede the end line."
+        raise invalid("PullRequestReviewComment", "start_line", "custom", message)
+    begun = hunk_until(patch, comment.start_line or 0, comment.side)
+    if begun is None or not hunk.startswith(begun):
+        message = "Pull request review thread start line must be part of the same hunk as the line."
+        raise invalid("PullRequestReviewComment", "start_line", "custom", message)
+
+
 def _put_inline(world: World, issue: Issue, review: Review, comment: InlineComment) -> ReviewComment:
     if not comment.body.strip():
         raise invalid("PullRequestReviewComment", "body", "missing_field")
@@ -213,6 +224,8 @@ def _put_inline(world: World, issue: Issue, review: Review, comment: InlineComme
     if hunk is None:
         message = "Pull request review thread line must be part of the diff"
         raise invalid("PullRequestReviewComment", "line", "custom", message)
+    if comment.start_line is not None:
+        _check_start(comment, change.patch, hunk)
     return world.store.put(
         ReviewComment(
             id=world.store.next_id(COMMENT_ID_BASE),

@@ -97,8 +97,13 @@ def test_inline_comments_show_their_hunk(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     "comment",
-    [InlineComment("src/adder.py", "x", line=9), InlineComment("none.py", "x", line=1)],
-    ids=["line", "path"],
+    [
+        InlineComment("src/adder.py", "x", line=9),
+        InlineComment("none.py", "x", line=1),
+        InlineComment("src/adder.py", "x", line=2, start_line=2),
+        InlineComment("src/adder.py", "x", line=1, start_line=2),
+    ],
+    ids=["line", "path", "no-range", "backwards"],
 )
 def test_a_line_outside_the_diff_is_refused_with_the_whole_review(
     bench: Bench, comment: InlineComment
@@ -109,6 +114,23 @@ def test_a_line_outside_the_diff_is_refused_with_the_whole_review(
         create_review(bench.world, bench.owner, pull, event="COMMENT", body="See", comments=[comment])
 
     assert (reviews(bench.world, pull), review_comments(bench.world, pull)) == ([], [])
+
+
+def test_several_lines_are_of_one_hunk(bench: Bench) -> None:
+    before = "".join(f"{number}\n" for number in range(1, 31))
+    bench.commit("main", {"long.txt": before})
+    after = before.replace("\n3\n", "\nthree\n").replace("\n27\n", "\ntwenty-seven\n")
+    pull = bench.pull("topic", files={"long.txt": after})
+
+    with pytest.raises(Unprocessable, match="Validation Failed"):
+        create_review_comment(
+            bench.world, bench.owner, pull, InlineComment("long.txt", "x", line=28, start_line=2)
+        )
+    made = create_review_comment(
+        bench.world, bench.owner, pull, InlineComment("long.txt", "x", line=28, start_line=26)
+    )
+
+    assert (made.start_line, made.line) == (26, 28)
 
 
 def test_a_thread_is_answered_and_resolved(bench: Bench) -> None:
