@@ -215,7 +215,7 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
     before = seen_by(tip)
     dealt_with = set(before.reviews or ())
     known_heads = _known_heads(before)
-    known_conflicts = frozenset((head.number, head.oid[:OID_DIGITS]) for head in before.conflicts)
+    known_conflicts = _known_conflicts(before)
     for pull in before.pulls:
         now = seen.pulls.get(pull.number)
         if now is None:
@@ -318,6 +318,29 @@ def wants_pulls(tip: Tip, pulls: Mapping[IssueNumber, PullSeen]) -> tuple[IssueN
         and (now.updated_at >= tip.committed_date or (now.looks_failed and _head(now) not in known_heads))
     ]
     return tuple(dict.fromkeys([*waited, *changed]))
+
+
+def wants_mergeable(tip: Tip, pulls: Mapping[IssueNumber, PullSeen]) -> tuple[IssueNumber, ...]:
+    """The open pull requests of an item of which `judge` has to see whether GitHub can merge them: nothing else of them changes
+    when the branch moves that they go to.
+
+    Args:
+        pulls: as for `wants_pulls`, which reads this of its own.
+    """
+    before, read = seen_by(tip), wants_pulls(tip, pulls)
+    known = _known_conflicts(before)
+    return tuple(
+        each.number
+        for each in before.pulls
+        if each.state == "open"
+        and each.number not in read
+        and ((now := pulls.get(each.number)) is None or (now.state == "open" and _head(now) not in known))
+    )
+
+
+def _known_conflicts(before: Inputs) -> frozenset[tuple[IssueNumber, str]]:
+    """The heads whose conflicts were dealt with."""
+    return frozenset((head.number, head.oid[:OID_DIGITS]) for head in before.conflicts)
 
 
 def _known_heads(before: Inputs) -> frozenset[tuple[IssueNumber, str]]:

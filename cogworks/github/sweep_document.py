@@ -38,6 +38,7 @@ _REVIEWED = (
     "commits(last: 1) { nodes { commit { statusCheckRollup { contexts(first: 50) { nodes { __typename "
     "... on CheckRun { id name conclusion status externalId } ... on StatusContext { id context state } } } } } } }"
 )
+_MERGED = "...Pull mergeable"
 _PULL = """fragment Pull on PullRequest {
   number pullRequestState: state headRefName headRefOid updatedAt isCrossRepository
   newest: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }
@@ -54,12 +55,15 @@ class Wish:
     """Items whose ledger's tip is read."""
     reviewed: Sequence[IssueNumber] = ()
     """Pull requests that are read with their reviews."""
+    merged: Sequence[IssueNumber] = ()
+    """Pull requests of which it is read whether they can be merged."""
     spoken: Mapping[IssueNumber, int] = field(default_factory=dict)
     """Items whose newest comments are read, and how many of them."""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.with_issues or self.with_pulls or self.tips or self.reviewed or self.spoken)
+        read = self.tips or self.reviewed or self.merged or self.spoken
+        return not (self.with_issues or self.with_pulls or read)
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ def sweep_document(wish: Wish) -> str:
         for number in wish.tips
     ]
     fields += [f"p{number}: pullRequest(number: {number}) {{ {_REVIEWED} }}" for number in wish.reviewed]
+    fields += [f"m{number}: pullRequest(number: {number}) {{ {_MERGED} }}" for number in wish.merged]
     fields += [
         f"c{number}: issue(number: {number}) {{ comments(last: {count}) {{ nodes {{ fullDatabaseId body }} }} }}"
         for number, count in wish.spoken.items()
@@ -199,6 +204,11 @@ def reviewed_of(repository: Mapping[str, Any], numbers: Iterable[IssueNumber]) -
     return [pull_seen(node) for node in nodes if node]
 
 
+def merged_of(repository: Mapping[str, Any], numbers: Iterable[IssueNumber]) -> list[PullSeen]:
+    """The pull requests that were asked whether they can be merged; those that are gone are left out."""
+    return [pull_seen(node) for number in numbers if (node := repository.get(f"m{number}"))]
+
+
 def pull_seen(node: Mapping[str, Any]) -> PullSeen:
     """A pull request; a fork's head is no branch of ours."""
     head = node["headRefName"] if not node["isCrossRepository"] else f"fork:{node['headRefName']}"
@@ -260,4 +270,4 @@ def _is_absence(problem: GraphQLProblem) -> bool:
     if problem.type != "NOT_FOUND" or problem.path[:1] != ("repository",) or len(problem.path) < 2:
         return False
     part = str(problem.path[1])
-    return part == "defaultBranchRef" or (part[:1] in "tpc" and part[1:].isdigit())
+    return part == "defaultBranchRef" or (part[:1] in "tpmc" and part[1:].isdigit())

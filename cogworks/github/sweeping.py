@@ -17,6 +17,7 @@ from cogworks.forge.sweep import (
     is_down_to,
     seen_by,
     unread,
+    wants_mergeable,
     wants_pulls,
 )
 from cogworks.github.answers import Answer
@@ -25,6 +26,7 @@ from cogworks.github.sweep_document import (
     configuration_of,
     is_app,
     listed,
+    merged_of,
     page_of,
     pull_seen,
     repository_of,
@@ -49,7 +51,7 @@ def look_through(
     client: Queries, address: RepositoryAddress, *, since: datetime | None, milestone: str = ""
 ) -> Seen:
     """Every open work item of a repository: a request per fifty of them, one for the last ledgers, and one for the
-    reviews of what they wait for and the comments that no step has looked at.
+    reviews of what they wait for, for what of theirs can be merged, and for the comments that no step has looked at.
 
     Args:
         since: when the last sweep was, by GitHub's clock; pull requests are listed down to it. None = there was
@@ -151,6 +153,8 @@ class _Reading:
         self.tips |= tips
         for pull in reviewed_of(repository, wish.reviewed):
             self.pulls[pull.number] = pull
+        for pull in merged_of(repository, wish.merged):
+            self.pulls[pull.number] = pull
         self.spoken |= spoken_to(
             repository, {number: seen_by(self.tips[number]).last_comment_id for number in wish.spoken}
         )
@@ -160,6 +164,7 @@ class _Reading:
             with_pulls=more_pulls,
             tips=[item.number for item in arrived],
             reviewed=sorted({number for tip in tips.values() for number in wants_pulls(tip, self.pulls)}),
+            merged=sorted({number for tip in tips.values() for number in wants_mergeable(tip, self.pulls)}),
             spoken={n: count for n, tip in tips.items() if (count := unread(by_number[n], tip))},
         )
 

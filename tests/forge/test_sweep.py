@@ -1,6 +1,6 @@
 """Which items a sweep lets move, from what their issue, their ledger's tip and their pull requests say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -25,6 +25,7 @@ from cogworks.forge.sweep import (
     remembered,
     unread,
     waited_for,
+    wants_mergeable,
     wants_pulls,
 )
 from cogworks.settings.labels import LabelConfig
@@ -341,6 +342,34 @@ def test_an_item_that_stopped_at_its_budget_rests_until_the_budget_is_changed(
 )
 def test_the_trailer_is_read_as_it_is_written(trailer: str, wanted: tuple[Waited, ...]) -> None:
     assert waited_for(tip(record("succeeded", waits_for=trailer))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("trailer", "pulls", "wanted"),
+    [
+        ({"waits_for": "done"}, {}, (9,)),
+        ({"waits_for": "done"}, {IssueNumber(9): pull(updated_at=ago(6_000))}, (9,)),
+        ({"waits_for": "done"}, {IssueNumber(9): pull(updated_at=ago(60))}, ()),
+        ({"waits_for": "done"}, {IssueNumber(9): pull(state="merged")}, ()),
+        ({"waits_for": f"merge 9@{HEAD}"}, {}, ()),
+    ],
+    ids=["not-listed", "unchanged", "read-with-its-reviews", "merged", "waited-for"],
+)
+def test_whether_an_open_one_can_be_merged_is_wanted_where_nothing_else_of_it_is_read(
+    trailer: dict[str, str], pulls: Mapping[IssueNumber, PullSeen], wanted: tuple[int, ...]
+) -> None:
+    before = tip(
+        record("succeeded", **trailer, seen=f"event=e1 pulls=9:open:{HEAD[:12]},8:merged:{HEAD[:12]}")
+    )
+
+    assert wants_mergeable(before, pulls) == wanted
+
+
+def test_a_conflict_that_was_dealt_with_is_not_asked_about_again() -> None:
+    line = f"event=e1 pulls=9:open:{HEAD[:12]} conflicts=9:repair:{HEAD[:12]}"
+    before = tip(record("succeeded", waits_for="done", seen=line))
+
+    assert wants_mergeable(before, {IssueNumber(9): pull(updated_at=ago(6_000))}) == ()
 
 
 def test_the_reviews_of_all_that_is_waited_for_are_wanted() -> None:

@@ -48,6 +48,22 @@ class InProcess:
         assert isinstance(verdict, Answered), verdict
         return verdict.answer
 
+    def commit(self, branch: str, files: Mapping[str, bytes]) -> None:
+        """A commit of the runner's on a branch."""
+        actor = authenticate(self.world, RUNNER_TOKEN)
+        repository = find_repository(self.world, actor, "octo", "demo")
+        head = self.world.repository_git(repository).branch(branch)
+        assert head is not None
+        create_commit_on_branch(
+            self.world,
+            actor,
+            repository,
+            branch=branch,
+            expected_head_oid=head,
+            message="Change",
+            additions=files,
+        )
+
     def pull(self, number: int, slug: str = "spec") -> Issue:
         """An open pull request of one item, by the runner."""
         actor = authenticate(self.world, RUNNER_TOKEN)
@@ -89,7 +105,7 @@ def hub(tmp_path: Path) -> Iterator[MakeHub]:
 def test_fifty_items_are_a_request_and_their_ledgers_come_with_the_next(
     hub: MakeHub, items: int, requests: int
 ) -> None:
-    client = hub(*[Item(ledger=record("done")) for _ in range(items)])
+    client = hub(*[Item(ledger=record("done", seen="event=e1")) for _ in range(items)])
 
     seen = look_through(client, DEMO, since=None)
 
@@ -172,6 +188,24 @@ def test_who_asks_for_changes_of_a_finished_item_is_seen_one_request_later(hub: 
     assert len(client.asked) == 6
 
 
+def test_a_base_that_moved_below_a_finished_item_is_seen_one_request_later(hub: MakeHub) -> None:
+    client = hub(Item(ledger=record("succeeded", waits_for="done", seen="pulls=2:open:abc")))
+    pull = client.pull(1)
+    client.commit("main", {"spec-1.md": b"another"})
+    # Nothing of the pull request itself changed since its item's last step.
+    long_ago = client.world.clock.now() - timedelta(hours=2)
+    with client.world.changing():
+        now = client.world.store.get(Issue, pull.id)
+        assert now is not None
+        client.world.store.put(now.model_copy(update={"updated_at": long_ago}))
+
+    # GitHub begins to find out whether it can be merged when somebody asks.
+    found = [look_through(client, DEMO, since=None).pulls[IssueNumber(2)].is_conflicting for _ in range(2)]
+
+    assert found == [False, True]
+    assert len(client.asked) == 6
+
+
 def test_only_a_line_to_cogworks_that_nobody_read_counts_and_comes_one_request_later(hub: MakeHub) -> None:
     client = hub(*[Item(ledger=record("succeeded", waits_for="approval")) for _ in range(4)])
     owner = authenticate(client.world, OWNER_TOKEN)
@@ -209,10 +243,11 @@ def test_every_wish_makes_a_document_of_the_published_schema() -> None:
         Wish(tips=numbers),
         Wish(spoken=dict.fromkeys(numbers, 3)),
         Wish(reviewed=numbers),
+        Wish(merged=numbers, with_pulls=True),
         Wish(with_pulls=True),
     ]
 
-    assert [validate(schema, parse(sweep_document(wish))) for wish in wishes] == [[]] * 5
+    assert [validate(schema, parse(sweep_document(wish))) for wish in wishes] == [[]] * 6
 
 
 @pytest.mark.parametrize(
