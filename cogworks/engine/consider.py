@@ -11,7 +11,12 @@ from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
 from cogworks.forge.inbox import hear, people_to_ask_about
 from cogworks.forge.lanes import first_lane
-from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
+from cogworks.forge.notices import (
+    refuse_foreign_ledger,
+    refuse_ledger_of_others,
+    refuse_missing_ledger,
+    refuse_older_ledger,
+)
 from cogworks.forge.observe import facts_of
 from cogworks.forge.reviews import new_change_requests, with_change_requests
 from cogworks.forge.snapshot import Snapshot
@@ -152,12 +157,21 @@ def refuse_lost_ledger(snapshot: Snapshot) -> None:
     Raises:
         SafetyHalt: nothing may be written before somebody looked.
     """
+    refuse_ledger_of_others(snapshot, _ledger_writers(snapshot))
     state = state_of(snapshot)
     if state is None:
         refuse_missing_ledger(snapshot)
     else:
         refuse_foreign_ledger(snapshot, state)
         refuse_older_ledger(snapshot, state)
+
+
+def _ledger_writers(snapshot: Snapshot) -> tuple[str, ...]:
+    try:
+        return _config(snapshot).ledger.writers
+    except CogworksError:
+        # Whoever considers the item says what is wrong with its configuration, before anything is done.
+        return ()
 
 
 def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:

@@ -208,6 +208,10 @@ class Ledger(Value):
     """Text of `state.json`; None before the first record."""
     history: tuple[LedgerCommit, ...]
     """The newest 50 commits, the tip first."""
+    author: str = ""
+    """The login of whoever made the tip, as its address has it; empty where GitHub knows no account of that address."""
+    is_signed_by_host: bool = False
+    """The host made the tip itself when its API was asked to, so that nobody but the author can have asked."""
 
 
 class Issue(Value):

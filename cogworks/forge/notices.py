@@ -5,7 +5,7 @@ Which views people changed again after they were repaired: nobody fights over a 
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -132,6 +132,38 @@ def refuse_foreign_ledger(snapshot: Snapshot, state: RunState) -> None:
             f"See who wrote it (`git log {branch}`), and push the last commit before that again, or delete the branch and "
             "the status comment to begin anew."
         )
+
+
+def refuse_ledger_of_others(snapshot: Snapshot, writers: Sequence[str]) -> None:
+    """Believe a ledger only if its newest commit was made by somebody named, by the host's own hand.
+
+    Each of our commits is made on top of one that was looked at like this, so the newest one speaks for all.
+
+    Args:
+        writers: logins as people write them, an App's with `[bot]` or without; empty: nothing is compared.
+
+    Raises:
+        SafetyHalt: the commit is somebody else's, or was pushed, so that its author is only what whoever pushed it wrote.
+    """
+    ledger = snapshot.ledger
+    if not writers or ledger is None or ledger.oid == snapshot.root_oid:
+        return
+    known = {_bare(each) for each in writers}
+    if ledger.is_signed_by_host and _bare(ledger.author) in known:
+        return
+    author = f"`{ledger.author}`" if ledger.author else "an account that the host does not know"
+    signature = "is signed by the host" if ledger.is_signed_by_host else "is not signed by the host"
+    branch = f"cogworks/ledger/{snapshot.issue.number}"
+    raise SafetyHalt(
+        f"the newest commit of branch `{branch}`, {ledger.oid}, names {author} as its author and {signature}; nothing was "
+        f"written. Wanted, by `writers` under `[ledger]`: a signed commit of {' or '.join(f'`{each}`' for each in writers)}. "
+        f"See what it changed (`git show {ledger.oid}`) and push the commit before it again; or add its author to `writers` "
+        "if it is a runner of yours. A server of your own that signs no commits needs `writers` to be empty."
+    )
+
+
+def _bare(login: str) -> str:
+    return login.casefold().removesuffix("[bot]")
 
 
 def refuse_older_ledger(snapshot: Snapshot, state: RunState) -> None:

@@ -1,5 +1,7 @@
 """The snapshot of a work item, parsed from the answer to one read."""
 
+import re
+
 from cogworks.errors import CogworksError, ConfigurationError, UsageError
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.facts import (
@@ -21,6 +23,7 @@ from cogworks.packs.declared import FOLDER as PACKS_FOLDER
 from cogworks.unexpected import Node, each, entries, expecting, unexpected
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
+_NOREPLY = re.compile(r"(?:\d+\+)?([^@+]+)@users\.noreply\.[a-z0-9.-]+", re.IGNORECASE)
 _MAY_BE_ABSENT = frozenset({"root", "ledger", "configuration", "parent"})
 _ELSEWHERE = frozenset({"references", "subIssues", "blockedBy", "parent"})
 """What may belong to other repositories, which the token need not see; nothing of ours is there."""
@@ -203,8 +206,11 @@ def _ledger_at(target: Node, address: IssueAddress) -> Ledger:
         raise CogworksError(
             f"{address.url}: `state.json` on the item's ledger is too large to be read; run `cogworks fsck`."
         )
+    signature = target["signature"] or {}
     return Ledger(
         oid=CommitOid(target["oid"]),
+        author=_login_of(target["author"] or {}),
+        is_signed_by_host=bool(signature.get("isValid") and signature.get("wasSignedByGitHub")),
         message=target["message"],
         committed_date=target["committedDate"],
         state_text=blob.get("text"),
@@ -216,6 +222,13 @@ def _ledger_at(target: Node, address: IssueAddress) -> Ledger:
             ),
         ),
     )
+
+
+def _login_of(author: Node) -> str:
+    """Whose commit it is. An App is no user for GitHub's API; its commits have an address with its login."""
+    user = author.get("user") or {}
+    found = _NOREPLY.fullmatch(author.get("email") or "")
+    return str(user.get("login") or (found[1] if found else ""))
 
 
 def _issue(node: Node) -> Issue:

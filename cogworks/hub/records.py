@@ -106,6 +106,18 @@ class RefTips(Record):
     tips: dict[str, str]
 
 
+class SignedCommit(Record):
+    """A commit that the hub made when its API was asked to: as on github.com it bears the host's signature."""
+
+    type_name = "SignedCommit"
+    repository_id: int
+    oid: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.repository_id}/{self.oid}"
+
+
 class Collaborator(Record):
     type_name = "Collaborator"
     repository_id: int

@@ -64,6 +64,8 @@ class LedgerConfig(Value):
     checkpoint_usd: float = Field(default=0.50, gt=0, allow_inf_nan=False)
     keep_days: int = Field(default=30, ge=0, le=3650)
     """Days after its issue was closed; `cogworks gc` puts the ledger away then."""
+    writers: tuple[str, ...] = ()
+    """Whose commits a ledger may consist of, by login; empty: anybody's who may push."""
 
 
 class CommandConfig(Value):

@@ -1,14 +1,18 @@
 """Whoever may write to a repository may write its ledgers, and must not write elsewhere by the hand of the runner."""
 
+import base64
 import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from cogworks.demo.facts import AUTHOR
 from cogworks.demo.stage import RUNNER
 from cogworks.hub.seeding import add_collaborator, add_user, create_repository
 from cogworks.hub.world import World
@@ -191,3 +195,74 @@ def test_the_ledger_of_another_item_is_refused(
 
     assert (step.code, step.told["outcome"]) == (3, "halted")
     assert scene.everything() == before
+
+
+@pytest.fixture
+def guarded(vault: Vault, honest: dict[str, Any]) -> Iterator[Scene]:
+    """The item where the repository names the account of its runner as the one that writes ledgers."""
+    scene, config = vault.scene, ".cogworks/config.toml"
+    before = scene.file(config)
+    scene.write(config, f'{before}\n[ledger]\nwriters = ["{RUNNER}"]\n')
+    as_runner_writes(scene, "state.json", json.dumps(honest))
+    yield scene
+    scene.write(config, before)
+
+
+def as_runner_writes(scene: Scene, path: str, text: str) -> None:
+    """A commit on the ledger that the runner's own account asks the API for."""
+    repository = scene.person.repository.full_name
+    url = f"{scene.stage.api_url}/repos/{repository}/contents/{path}"
+    payload = {
+        "message": "Write",
+        "branch": LEDGER,
+        "sha": scene.git("rev-parse", f"{LEDGER}:{path}").strip(),
+        "content": base64.b64encode(text.encode()).decode(),
+    }
+    headers = {"Authorization": f"Bearer {scene.stage.runner_token}"}
+    httpx.put(url, json=payload, headers=headers, timeout=30).raise_for_status()
+
+
+def test_an_item_whose_ledger_only_its_runner_wrote_goes_on(guarded: Scene) -> None:
+    step = guarded.cogworks("process", "--json")
+
+    assert (step.code, step.told["outcome"]) == (0, "waiting")
+
+
+def test_a_ledger_that_another_writer_changed_stops_the_item_where_its_writers_are_named(
+    guarded: Scene, honest: dict[str, Any]
+) -> None:
+    forge(guarded, {**honest, "asked_by": "mallory"})
+    before = guarded.everything()
+
+    step = guarded.cogworks("process", "--json")
+
+    assert (step.code, step.told["outcome"]) == (3, "halted")
+    assert f"names `{AUTHOR}` as its author and is signed by the host" in step.told["message"]
+    assert guarded.everything() == before
+
+
+def test_a_commit_pushed_under_the_runner_s_name_is_not_taken_for_its_own(
+    guarded: Scene, tmp_path: Path
+) -> None:
+    clone = tmp_path / "clone"
+    pushed_as_the_runner(guarded, clone)
+    before = guarded.everything()
+
+    step = guarded.cogworks("process", "--json")
+
+    assert (step.code, step.told["outcome"]) == (3, "halted")
+    assert f"names `{RUNNER}` as its author and is not signed by the host" in step.told["message"]
+    assert guarded.everything() == before
+
+
+def pushed_as_the_runner(scene: Scene, clone: Path) -> None:
+    """Somebody with the right to push copies author and committer of the runner's newest commit."""
+    url = f"{scene.stage.url}/{scene.person.repository.full_name}.git".replace(
+        "://", f"://{AUTHOR}:{scene.stage.person_token}@"
+    )
+    name, email = scene.git("log", "-1", "--format=%an%n%ae", LEDGER).splitlines()
+    run = ["git", "-c", f"user.name={name}", "-c", f"user.email={email}"]
+    subprocess.run([*run, "clone", "-q", "-b", LEDGER, url, str(clone)], check=True, timeout=60)
+    (clone / "notes.txt").write_text("x\n")
+    for command in (["add", "-A"], ["commit", "-q", "-m", "Record"], ["push", "-q", "origin", LEDGER]):
+        subprocess.run([*run, *command], cwd=clone, check=True, timeout=60)

@@ -85,6 +85,8 @@ def test_the_ledger_is_read_with_its_history_and_state() -> None:
         committed_date=claim.committed_date,
         state_text='{"schema_version": "1"}',
         history=(claim, begin),
+        author="cogs[bot]",
+        is_signed_by_host=True,
     )
 
 

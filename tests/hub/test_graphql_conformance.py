@@ -135,6 +135,7 @@ def ways(numbers: Numbers) -> dict[str, tuple[str, ...]]:
         "Tag": (f'{REPOSITORY} {{ ref(qualifiedName: "refs/tags/v1") {{ target',),
         "TreeEntry": (f'{commit} {{ ... on Commit {{ file(path: "src/calc.py")',),
         "GitActor": (f"{commit} {{ ... on Commit {{ author",),
+        "GpgSignature": (f"{head} {{ ... on Commit {{ signature",),
         "PullRequestCommit": (f"{pulls[0]} {{ commits(first: 5) {{ nodes",),
         "PullRequestChangedFile": (f"{pulls[0]} {{ files(first: 5) {{ nodes",),
         "ReviewRequest": (f"{pulls[0]} {{ reviewRequests(first: 5) {{ nodes",),

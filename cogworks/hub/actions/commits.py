@@ -9,7 +9,7 @@ from cogworks.hub.actions.refs import HEADS, check_workflow_paths, reconcile
 from cogworks.hub.gitobjects import ZERO_OID, Commit, NewFile, Signature, TreeEntry
 from cogworks.hub.gitstore import GitRepository, RefConflict, RefUpdate
 from cogworks.hub.node_ids import Role
-from cogworks.hub.records import Repository, User
+from cogworks.hub.records import Repository, SignedCommit, User
 from cogworks.hub.refusals import Conflict, NotFound, StaleData, Unprocessable
 from cogworks.hub.world import World
 
@@ -35,6 +35,20 @@ def signature(world: World, user: User, *, date: datetime | None = None) -> Sign
 def web_flow(world: World) -> Signature:
     """Who commits what the API was asked to commit."""
     return Signature(name="GitHub", email="noreply@github.com", date=world.clock.now())
+
+
+def signed(world: World, repository: Repository, oid: str) -> str:
+    """Remember that the hub made this commit itself; answers its oid."""
+    # The same change asked for on two branches within a second is one commit.
+    if not is_signed(world, repository, oid):
+        number = world.store.next_number("signed")
+        world.store.put(SignedCommit(id=number, repository_id=repository.id, oid=oid))
+    return oid
+
+
+def is_signed(world: World, repository: Repository, oid: str) -> bool:
+    """Whether the hub made the commit, so that its author is who asked for it."""
+    return world.store.find(SignedCommit, f"{repository.id}/{oid}") is not None
 
 
 def create_commit_on_branch(
@@ -71,6 +85,7 @@ def create_commit_on_branch(
             committer=web_flow(world),
             message=message,
         )
+        signed(world, repository, oid)
         _advance(world, repository, user, RefUpdate(name=name, new=oid, old=tip), _stale(expected_head_oid))
         return existing_commit(git, oid)
 
@@ -219,6 +234,8 @@ def put_file(
             committer=write.author or web_flow(world),
             message=write.message,
         )
+        if write.author is None:
+            signed(world, repository, oid)
         move = RefUpdate(name=name, new=oid, old=tip or ZERO_OID)
         _advance(world, repository, user, move, _is_at(write))
         return git.entry(tree, write.path), existing_commit(git, oid), old is None

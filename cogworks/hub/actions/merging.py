@@ -4,7 +4,7 @@ from typing import Literal
 
 from cogworks.hub.actions.access import Actor, repository_of, require
 from cogworks.hub.actions.checks import rollup_state
-from cogworks.hub.actions.commits import existing_commit, signature, web_flow
+from cogworks.hub.actions.commits import existing_commit, signature, signed, web_flow
 from cogworks.hub.actions.issues import closed, refreshed
 from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.hub.actions.pulls import pull_commits, pull_part
@@ -116,20 +116,22 @@ def _message(world: World, issue: Issue, method: MergeMethod, headline: str | No
 def _merge_commit(world: World, issue: Issue, user: User, method: MergeMethod, message: str) -> str:
     """Write the commit (for a rebase: the commits) that the base will move to."""
     pull = pull_part(issue)
-    git = world.repository_git(repository_of(world, issue))
+    repository = repository_of(world, issue)
+    git = world.repository_git(repository)
     if method == "rebase":
         return _rebased(world, git, pull, pull_commits(world, issue))
     tree = git.merged_tree(pull.base_oid, pull.head_oid)
     if tree is None:
         raise NotMergeable("Pull Request is not mergeable")
     parents = (pull.base_oid, pull.head_oid) if method == "merge" else (pull.base_oid,)
-    return git.write_commit(
+    oid = git.write_commit(
         tree=tree,
         parents=parents,
         author=signature(world, user),
         committer=web_flow(world),
         message=message,
     )
+    return signed(world, repository, oid)
 
 
 def _rebased(world: World, git: GitRepository, pull: PullRequest, commits: list[Commit]) -> str:
@@ -211,6 +213,7 @@ def update_branch(world: World, actor: Actor, issue: Issue, *, expected_head: st
             committer=web_flow(world),
             message=f"Merge branch '{pull.base_branch}' into {pull.head_branch}",
         )
+        signed(world, repository, oid)
         git.update_refs([RefUpdate(name=HEADS + pull.head_branch, new=oid, old=pull.head_oid)])
         reconcile(world, repository, user.id)
         return refreshed(world, issue)

@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from cogworks.hub.actions.commits import is_signed
 from cogworks.hub.gitobjects import EMPTY_TREE, Commit, Signature
 from cogworks.hub.gitstore import GitRepository
 from cogworks.hub.graphql.connections import Connection, connect
@@ -84,6 +85,19 @@ def _addresses(request: Request) -> dict[str, User]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class HostSignature:
+    """That the hub made a commit itself, which github.com shows by a signature of its own."""
+
+    type_name = "GpgSignature"
+    email: str
+
+
+def _host_signature(commit: GitCommit, request: Request) -> HostSignature | None:
+    made_here = is_signed(request.world, commit.repository, commit.oid)
+    return HostSignature(commit.commit.committer.email) if made_here else None
+
+
 def _authored(commit: GitCommit, _request: Request) -> datetime:
     return commit.commit.author.date
 
@@ -108,6 +122,7 @@ TABLE.plain(
         "committer": lambda commit, request: _person(commit.commit.committer, request),
         "authoredByCommitter": _same_person,
         "committedViaWeb": lambda commit, _: commit.commit.committer.email == "noreply@github.com",
+        "signature": _host_signature,
         "tree": lambda commit, _: GitTree(commit.repository, commit.commit.tree),
         "treeResourcePath": lambda commit, _: f"{repository_path(commit.repository)}/tree/{commit.oid}",
         "treeUrl": lambda commit, request: request.url(
@@ -120,6 +135,16 @@ TABLE.plain(
         "changedFiles": lambda commit, request: len(_changes(commit, request)),
         "changedFilesIfAvailable": lambda commit, request: len(_changes(commit, request)),
         "viewerCanSubscribe": lambda _commit, request: request.actor.user is not None,
+    },
+)
+TABLE.plain(
+    "GpgSignature",
+    HostSignature,
+    {
+        "email": lambda signature, _: signature.email,
+        "isValid": lambda *_: True,
+        "state": lambda *_: "VALID",
+        "wasSignedByGitHub": lambda *_: True,
     },
 )
 TABLE.plain(
