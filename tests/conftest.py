@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from cogworks.services.sandbox.probing import strongest
+from tests.exhaustive import SEED
 
 settings.register_profile(
     "without_clock", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -28,9 +29,9 @@ LONG = ("chaos", "end_to_end", "bench", "action", "cli", "engine", "demo", "hub"
 
 
 def pytest_report_header() -> str:
-    """Which layers hold on this machine: the escape tests can try no others."""
+    """Which layers hold on this machine, for the escape tests can try no others; and which part of the sweeps is played."""
     isolation = strongest(os.environ["PATH"])
-    return f"isolation: {', '.join(isolation.layers)}"
+    return f"isolation: {', '.join(isolation.layers)}; seed of the sweeps: {SEED}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,7 +1,5 @@
 """The lane `small`, and an item that moves up from it, under kills, lost files and runners that meet."""
 
-import os
-from datetime import UTC, datetime
 from random import Random
 
 import pytest
@@ -11,14 +9,12 @@ from tests.chaos.portrait import differences
 from tests.chaos.test_many_runners import check_late_waking
 from tests.chaos.test_whole_runs import run_with_kills
 from tests.chaos.timeline import Theatre
-from tests.exhaustive import IS_EXHAUSTIVE
+from tests.exhaustive import IS_EXHAUSTIVE, SEED
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 
 SAMPLED = 12
 """Crash points of each item that `--all` meets."""
-SEED = int(os.environ.get("COGWORKS_TESTS_SEED") or datetime.now(UTC).toordinal())
-"""Another one every day, so that the samples come to hold every point; a failure names it."""
 
 
 def check_crashes(played: Theatre, *, steps: slice = slice(None), most: int = SAMPLED) -> None:

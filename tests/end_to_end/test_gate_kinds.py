@@ -11,6 +11,7 @@ import pytest
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.verdict import judge
 from tests.end_to_end.scene import Scene, open_scene
+from tests.exhaustive import of_today
 
 pytestmark = [
     pytest.mark.slow,  # plays the whole sample item
@@ -40,18 +41,22 @@ def nobody_is_asked(scene: Scene, wait: Wait) -> None:
 HUMAN, AUTO = "human-gated", "auto-proceed"
 
 
+WAYS = [
+    pytest.param((HUMAN, HUMAN), merge, "merge", id="merge"),
+    pytest.param((HUMAN, HUMAN), approve_by_command, "merge", id="command"),
+    pytest.param((HUMAN, HUMAN), approve_in_a_review, "merge", id="review"),
+    pytest.param((AUTO, AUTO), nobody_is_asked, "merge", id="auto-proceed"),
+    pytest.param((HUMAN, AUTO), merge, "merge", id="merge-then-auto-proceed"),
+    pytest.param((AUTO, HUMAN), approve_by_command, "merge", id="auto-proceed-then-command"),
+    pytest.param((HUMAN, HUMAN), approve_by_command, "squash", id="command-then-squash"),
+    pytest.param((HUMAN, HUMAN), approve_by_command, "rebase", id="command-then-rebase"),
+]
+"""Half of them a day."""
+
+
 @pytest.mark.parametrize(
     ("gates", "passed_by", "method"),
-    [
-        pytest.param((HUMAN, HUMAN), merge, "merge", id="merge"),
-        pytest.param((HUMAN, HUMAN), approve_by_command, "merge", id="command"),
-        pytest.param((HUMAN, HUMAN), approve_in_a_review, "merge", id="review"),
-        pytest.param((AUTO, AUTO), nobody_is_asked, "merge", id="auto-proceed"),
-        pytest.param((HUMAN, AUTO), merge, "merge", id="merge-then-auto-proceed"),
-        pytest.param((AUTO, HUMAN), approve_by_command, "merge", id="auto-proceed-then-command"),
-        pytest.param((HUMAN, HUMAN), approve_by_command, "squash", id="command-then-squash"),
-        pytest.param((HUMAN, HUMAN), approve_by_command, "rebase", id="command-then-rebase"),
-    ],
+    of_today(WAYS, days=2),
 )
 def test_code_builds_on_what_was_passed_and_all_pull_requests_merge_in_order(
     tmp_path: Path, gates: tuple[str, str], passed_by: Callable[[Scene, Wait], None], method: str
