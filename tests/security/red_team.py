@@ -3,6 +3,7 @@
 import os
 import subprocess
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,13 +15,15 @@ import httpx
 
 from cogworks.demo.facts import AUTHOR, FULL_NAME
 from cogworks.demo.stage import RUNNER
+from cogworks.hub.records import Issue
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
 from tests.end_to_end.scene import Ended, Scene, open_scene
 from tests.forking import Cogworks
+from tests.hub.administrator import Administrator
 from tests.model_server import ModelServer
 from tests.security.judging import Bounds, Evidence, Gate, Judge
-from tests.security.pictures import Picture, git, take
+from tests.security.pictures import Picture, take
 
 VAULT = "bank/vault"
 """Private; of those who are here the runner alone may write to it."""
@@ -99,6 +102,11 @@ class Attack:
 
     def say(self, login: str, body: str, *, number: int = 1) -> int:
         return int(self.by(login, "POST", f"issues/{number}/comments", body=body)["id"])
+
+    def time_passes(self) -> None:
+        """So that what comes now is later than what was before, by GitHub's seconds."""
+        with Administrator(self.scene.stage.url, self.scene.hub) as administrator:
+            administrator.advance(2)
 
     @contextmanager
     def others(self) -> Iterator[None]:
@@ -191,13 +199,22 @@ class Attack:
 
 @contextmanager
 def attacked(
-    directory: Path, *, gates: Sequence[Gate] = (), may_call: Sequence[str] = (AUTHOR,)
+    directory: Path,
+    *,
+    gates: Sequence[Gate] = (),
+    may_call: Sequence[str] = (AUTHOR,),
+    author: str = AUTHOR,
 ) -> Iterator[Attack]:
-    """The sample item before its first step, with everybody around it."""
+    """The sample item before its first step, with everybody around it.
+
+    Args:
+        author: who wrote its issue.
+    """
     home = directory / "machine"
     _plant(home)
     with open_scene(home / "stage") as scene, ModelServer() as server:
-        _people(scene, home)
+        _people(scene, home, author)
+        scene.write(".cogworks/pipeline.toml", None)
         subprocess.run(
             ["git", "clone", "-q", str(scene.hub / "repos" / f"{FULL_NAME}.git"), str(home / "checkout")],
             check=True,
@@ -216,7 +233,7 @@ def _plant(home: Path) -> None:
     (home / "host-secret.txt").write_text(f"{HOST_SECRET}\n")
 
 
-def _people(scene: Scene, home: Path) -> None:
+def _people(scene: Scene, home: Path, author: str) -> None:
     tree = home / "tree"
     tree.mkdir()
     (tree / "README.md").write_text("Nothing to see.\n")
@@ -230,6 +247,9 @@ def _people(scene: Scene, home: Path) -> None:
         add_collaborator(world, item, users["bob"], "write")
         for name in (VAULT, COPY):
             add_collaborator(world, create_repository(world, name, tree=tree), users[RUNNER], "write")
+        issue = world.store.find(Issue, f"{item.id}/1")
+        assert issue is not None
+        world.store.put(issue.model_copy(update={"author_id": add_user(world, author).id}))
     api = f"{scene.stage.api_url}/repos/{VAULT}"
     header = {"Authorization": f"Bearer {scene.stage.runner_token}"}
     for path, payload in (
@@ -262,6 +282,6 @@ def overheard(secrets: Mapping[str, str], heard: list[str]) -> Iterator[None]:
         listener.join(timeout=60)
 
 
-def branch_of(attack: Attack, name: str) -> str:
-    """The commit at which a branch of the item's repository stands."""
-    return git(attack.scene.hub / "repos" / f"{FULL_NAME}.git", "rev-parse", name).decode().strip()
+def encoded(text: str) -> str:
+    """A file's text as GitHub's REST API takes it."""
+    return b64encode(text.encode()).decode()
