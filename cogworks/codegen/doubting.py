@@ -65,7 +65,9 @@ def doubts(
     again = limited_to(after.report, targets)
     passed = ids(again, {"passed"})
     is_whole = all(any(is_of(case, target) for case in passed) for target in targets)
-    reruns = (again,) if is_whole and len(passed) == len(again.cases) else ()
+    reruns = (
+        (again, *([again] if after.again else [])) if is_whole and len(passed) == len(again.cases) else ()
+    )
     return Doubts((*known, *held_back_warnings(before, after)), reruns)
 
 

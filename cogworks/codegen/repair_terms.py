@@ -44,12 +44,17 @@ class RepairTerms:
         gates = self._job.options.gates
         files = touched or tuple(dict.fromkeys(span.artifact for span in landmark.target_spans))
         tests = self._diagnosis.regression(files) if gates.regression else ()
+        # The suite has to run on the changed files anyway, and what it finds is better known before the commit.
+        is_short = bool(
+            self._steady and self._steady.is_short and gates.regression and gates.full_before_finalize
+        )
         selection = Selection(
             landmark=(landmark.landmark_test,) if landmark.landmark_test else (),
             targeted=self._job.instance.failing_tests,
             regression=tests or (),
             smoke=gates.smoke or (),
-            full=tests is None,
+            full=tests is None or is_short,
+            is_short=is_short,
             is_last=self._branching.is_last and gates.targeted_tests,
             is_part=self._branching.is_part,
         )

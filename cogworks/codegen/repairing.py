@@ -62,6 +62,8 @@ class PatchRun:
         self._head = self._base
         self._before: TestReport | None = None
         self._report = TestReport(cases=())
+        self._told: tuple[str, TestReport] | None = None
+        """The tree of the change that was kept last, and the run of the whole suite that its transaction made there."""
         self._suite: tuple[str, ...] = ()
         """What the last of these runs was about; empty: everything."""
         self._landmarks: dict[str, RepairTarget] = {}
@@ -112,9 +114,8 @@ class PatchRun:
     def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context
         limit_s = min(self._job.limits.baseline_s, deadline_ms / 1000)
-        self._suite = self._wanted()
-        # Whoever looked for what fails ran the suite on these files.
-        known = self._tools.steady.first if self._tools.steady and self._before is None else None
+        known = self._known()
+        self._suite = () if known else self._wanted()
         report = self._report = known or self._run(self._suite, limit_s)
         halt = ""
         if self._before is None:
@@ -131,6 +132,12 @@ class PatchRun:
             tests=facts,
             halt=halt,
         )
+
+    def _known(self) -> TestReport | None:
+        """The whole suite, where it ran on these very files: for whoever looked for what fails, or in the transaction."""
+        if self._before is None:
+            return self._tools.steady.first if self._tools.steady else None
+        return self._told[1] if self._told and self._told[0] == self._head.tree else None
 
     def _analyse(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del deadline_ms
@@ -241,6 +248,7 @@ class PatchRun:
             self._branching.after_change(result)
             self._step = ""
             self._moved("kept")
+            self._told = (self._head.tree, result.suite) if result.suite else None
             ways = self._branching.ways_left
             return self._ended(
                 Outcome.COMMITTED, tree=self._head.tree, alternatives=ways, summary=landmark.intent
@@ -295,9 +303,8 @@ class PatchRun:
             )
         # The transaction that was kept ran them as well, on the same files, and so may have whoever doubts.
         reruns = list(doubted.reruns)
-        reruns += [
-            self._run(self._job.instance.failing_tests, limit_s) for _ in range(RERUNS - 1 - len(reruns))
-        ]
+        wanted = RERUNS if self._report is self._known() else RERUNS - 1
+        reruns += [self._run(self._job.instance.failing_tests, limit_s) for _ in range(wanted - len(reruns))]
         proof = self.notes.proof = self._proof_by(reruns)
         problems = unproven(proof, self._job.instance)
         flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]

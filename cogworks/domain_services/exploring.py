@@ -247,6 +247,8 @@ class Beside(Message):
     mutants: tuple[Mutant, ...] = ()
     report: TestReport = TestReport(cases=())
     """How the tests came out that ran for it, without any mistake; one more run of them. Empty: that is not told."""
+    again: bool = False
+    """Whether each of these tests passed in one more run of them without any mistake, in a process of its own."""
     notes: tuple[str, ...] = ()
     """What could not be tried, and why; for people."""
 

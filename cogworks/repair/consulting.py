@@ -281,6 +281,7 @@ class Consulted(Exploration):
             calls=tuple(call for each in found for call in each.calls),
             mutants=tuple(mutant for each in found for mutant in each.mutants),
             report=TestReport(cases=tuple(case for each in found for case in each.report.cases)),
+            again=all(each.again for each in found),
             notes=tuple(note for each in found for note in each.notes),
         )
 

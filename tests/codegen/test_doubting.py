@@ -26,10 +26,12 @@ WITH_A_VALUE = {"a.txt": (_OLD, f"{_NEW}\n# 7")}
 class Tries:
     """Answers that only the input of a test is treated otherwise; obeys `TriesBeside`."""
 
-    def __init__(self, outcomes: Mapping[str, Outcome] | None = None) -> None:
+    def __init__(self, outcomes: Mapping[str, Outcome] | None = None, *, again: bool = False) -> None:
         """Args:
         outcomes: of tests that ran for it; none: they are not told.
+        again: whether they passed once more.
         """
+        self._again = again
         self._cases = tuple(TestCase(id=test, outcome=end) for test, end in (outcomes or {}).items())
         self.asked: list[tuple[BesideParams, Mapping[str, str | None] | None]] = []
 
@@ -52,7 +54,9 @@ class Tries:
         ]
         mutants = (Mutant(artifact="a.txt", line=1, change="without `a`", is_noticed=True),)
         report = TestReport(cases=self._cases)
-        return Beside(calls=tuple(calls) if params.lines else (), mutants=mutants, report=report)
+        return Beside(
+            calls=tuple(calls) if params.lines else (), mutants=mutants, report=report, again=self._again
+        )
 
 
 def repaired(
@@ -127,6 +131,16 @@ def test_a_run_that_trying_took_is_one_of_the_further_runs_where_all_passed_in_i
     assert scene.checks.runs[-1] == last
     assert {each.id: each.reruns for each in proof.tests if each.id in TARGETS} == dict.fromkeys(
         TARGETS, ("passed",)
+    )
+
+
+def test_where_all_passed_once_more_without_a_mistake_that_is_a_further_run_as_well(tmp_path: Path) -> None:
+    scene = repaired(tmp_path, Tries(dict.fromkeys(TARGETS, "passed"), again=True))
+
+    proof = scene.work.notes.proof
+    assert proof is not None
+    assert {each.id: each.reruns for each in proof.tests if each.id in TARGETS} == dict.fromkeys(
+        TARGETS, ("passed", "passed")
     )
 
 

@@ -129,6 +129,7 @@ def test_a_mistake_that_no_test_notices_is_told_and_of_a_line_that_is_guarded_on
         (12, "without `self.sum += amount`", True),
         (13, "without `unused = amount`", False),
     }
+    assert found.again
 
 
 @pytest.mark.parametrize(
@@ -144,6 +145,7 @@ def test_no_mistake_is_tried_where_the_tests_fail_without_one_and_that_is_said(
     found = tried(tmp_path, [(2, 2)], files={file: text}, mutants=8, tests=("test_shop.py", file))
 
     assert found.mutants == ()
+    assert not found.again
     [note] = found.notes
     assert note.startswith(f"no mistake was tried on the tests: {why}")
 

@@ -8,6 +8,7 @@ from cogworks.repair.transact.measure import (
     Measurement,
     Worse,
     is_of,
+    limited_to,
     newly_failing,
     refusal,
     worse,
@@ -44,6 +45,8 @@ class Selection(Value):
     smoke: tuple[str, ...] = ()
     full: bool = False
     """Whether the whole suite runs as well; once, before the end."""
+    is_short: bool = False
+    """Whether that takes no longer than another start of the tests: one run of it, in its own order, tells of every gate."""
     is_last: bool = False
     is_part: bool = False
     """Whether others land together with this change, so that it need not improve anything by itself."""
@@ -76,7 +79,8 @@ class Gate(Value):
 def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
     """The gates with tests of their own, the cheapest first; each test belongs to the first gate that names it.
 
-    Where the whole suite runs anyway, it is asked what the regression tests would have been: twice they prove nothing more.
+    Where the whole suite runs anyway, it is asked what the regression tests would have been: twice they prove nothing more. A short
+    one tells of them by itself.
     """
     wanted: tuple[tuple[GateName, tuple[str, ...], float, tuple[str, ...]], ...] = (
         ("landmark", selection.landmark, limits.landmark_s, selection.landmark),
@@ -86,7 +90,12 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
             limits.targeted_s,
             selection.targeted if selection.is_last else (),
         ),
-        ("regression", () if selection.full else selection.regression, limits.regression_s, ()),
+        (
+            "regression",
+            () if selection.full and not selection.is_short else selection.regression,
+            limits.regression_s,
+            (),
+        ),
         ("smoke", selection.smoke, limits.smoke_s, ()),
     )
     gates, seen = list[Gate](), set[str]()
@@ -134,6 +143,20 @@ def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestRepo
     )
     told = {"collection_errors": errors, "blocked": report.blocked, "unprotected": report.unprotected}
     return {**found, first: found[first].model_copy(update={**told, "timed_out": is_late})}
+
+
+def told_by(suite: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestReport]:
+    """What one run of the whole suite says of each of these gates; nothing where it did not come to its end."""
+    if suite.timed_out:
+        return {}
+    found = {}
+    for gate in gates:
+        own = limited_to(suite, gate.tests)
+        hung = tuple(
+            test for test in own.hung if not gate.tests or any(is_of(test, each) for each in gate.tests)
+        )
+        found[gate.name] = own.model_copy(update={"hung": hung})
+    return found
 
 
 def _owner(gates: Sequence[Gate], test: str) -> GateName | None:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.patchtree import StagedFile
+from cogworks.domain_services.messages import TestReport
 from cogworks.repair.transact.gates import GateName, Limits, Selection
 from cogworks.repair.transact.measure import Measurement, Worse
 from cogworks.repair.violations import Step, Violation
@@ -112,6 +113,8 @@ class Result(Value):
     unproven: tuple[str, ...] = ()
     """Tests that had to pass and files that had to prove something, and hold no test that passes."""
     oid: CommitOid | None = None
+    suite: TestReport | None = Field(default=None, exclude=True)
+    """The run of the whole suite that told of every gate, where all of it was steady."""
 
     @property
     def is_kept(self) -> bool:

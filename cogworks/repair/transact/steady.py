@@ -17,6 +17,9 @@ from cogworks.repair.violations import Reading
 from cogworks.sight.index import Index
 from cogworks.vocabulary import Value
 
+_SHORT_S = 1.0
+"""Loading and running all tests; what starts them, and the walls around them, take about as long."""
+
 
 class Unstable(Value):
     """What two runs on the same files did not agree about."""
@@ -121,6 +124,12 @@ class SteadyTests:
     def first(self) -> TestReport | None:
         """The first run of the whole suite; None until there was one."""
         return self._first and self.numbered(self._first)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether another run of the whole suite takes no longer than another start of it."""
+        first = self._first
+        return first is not None and not first.timed_out and 0 < sum(first.seconds.values()) <= _SHORT_S
 
     def found(self, tests: Sequence[str]) -> Measurement | None:
         """How these tests (none: all) fared in both runs before any change; None where they do not agree or one is missing."""

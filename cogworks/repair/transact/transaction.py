@@ -21,6 +21,7 @@ from cogworks.repair.transact.gates import (
     gates_of,
     parted,
     static_refusal,
+    told_by,
     worse_at,
 )
 from cogworks.repair.transact.measure import (
@@ -272,7 +273,8 @@ class _Attempt:
             return Result(code="gate_static", reasons=(reason,), after=parts[0], worse=added)
         reports: list[TestReport] = []
         gates = gates_of(self.terms.selection, self.terms.limits)
-        together = self._together([gate for gate in gates if gate.tests])
+        suite = self._short_suite()
+        together = told_by(suite, gates) if suite else self._together([gate for gate in gates if gate.tests])
         for gate in gates:
             report = together.get(gate.name) or self._run(gate.tests, gate.timeout_s)
             reports.append(report)
@@ -294,7 +296,8 @@ class _Attempt:
         self._tell("txn.measured", "T7", failing=sorted(after.failing), flaky=sorted(after.flaky))
         result = self._judged(before, after)
         texts = () if result.is_kept else printed(reports, known=before.failing)
-        return result.model_copy(update={"printed": texts})
+        steady = None if after.flaky else suite
+        return result.model_copy(update={"printed": texts, "suite": steady})
 
     def _judged(self, before: Measurement, after: Measurement) -> Result:
         selection = self.terms.selection
@@ -350,6 +353,10 @@ class _Attempt:
         if text and parsed.problems:
             raise CodebaseError(f"git's own diff cannot be read: {parsed.problems[0].text}")
         return churn(parsed.diff)
+
+    def _short_suite(self) -> TestReport | None:
+        selection, limits = self.terms.selection, self.terms.limits
+        return self._run((), limits.full_s) if selection.full and selection.is_short else None
 
     def _together(self, gates: Sequence[Gate]) -> Mapping[GateName, TestReport]:
         """The reports of as many gates as one run can tell of; the others have a run of their own."""

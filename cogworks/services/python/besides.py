@@ -54,7 +54,13 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
         asked = asked._replace(command=())
     run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
     calls, mutants = tuple(_calls(run.records)), tuple(_mutants(run.records))
-    result = Beside(calls=calls, mutants=mutants, report=run.report, notes=tuple(_untried(run)))
+    result = Beside(
+        calls=calls,
+        mutants=mutants,
+        report=run.report,
+        again=any(record["kind"] == "again" for record in run.records),
+        notes=tuple(_untried(run)),
+    )
     diagnostics = test_diagnostics(run.report) + left_out(asked.interpreter)
     return _answer(request, result, diagnostics, outcome_counts(run.report))
 

@@ -67,6 +67,7 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "step": {"event": str, "artifact": str, "symbol": str},
     "beside": {"artifact": str, "symbol": str, "own": str, "given": str, "outcome": str, "is_value": bool},
     "mutant": {"artifact": str, "line": int, "change": str, "is_noticed": bool},
+    "again": {},
     "untried": {"text": str},
     "steps-end": {"is_whole": bool},
 }

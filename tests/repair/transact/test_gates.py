@@ -3,7 +3,16 @@
 import pytest
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.transact.gates import Gate, Limits, Selection, doubtful, gate_refusal, gates_of, parted
+from cogworks.repair.transact.gates import (
+    Gate,
+    Limits,
+    Selection,
+    doubtful,
+    gate_refusal,
+    gates_of,
+    parted,
+    told_by,
+)
 from cogworks.repair.transact.measure import measured
 
 LIMITS = Limits()
@@ -48,6 +57,30 @@ def test_the_whole_suite_comes_last_and_stands_for_all_tests() -> None:
     assert gates_of(selection, LIMITS)[-1] == Gate(name="full", tests=(), timeout_s=LIMITS.full_s)
     assert selection.tests == ()
     assert not selection.is_empty
+
+
+def test_one_run_of_a_short_suite_tells_of_every_gate() -> None:
+    gates = gates_of(FULL.model_copy(update={"full": True, "is_short": True}), LIMITS)
+    suite = report(passed="abd", failed="cx").model_copy(update={"hung": ("t::c",)})
+
+    told = told_by(suite, gates)
+
+    assert [gate.name for gate in gates] == ["landmark", "targeted", "regression", "smoke", "full"]
+    assert {name: [case.id for case in each.cases] for name, each in told.items()} == {
+        "landmark": ["t::a"],
+        "targeted": ["t::b"],
+        "regression": ["t::c"],
+        "smoke": [],
+        "full": ["t::a", "t::b", "t::d", "t::c", "t::x"],
+    }
+    assert {name: each.hung for name, each in told.items()} == {
+        "landmark": (),
+        "targeted": (),
+        "regression": ("t::c",),
+        "smoke": (),
+        "full": ("t::c",),
+    }
+    assert told_by(suite.model_copy(update={"timed_out": True}), gates) == {}
 
 
 def test_regression_tests_have_no_run_of_their_own_where_the_whole_suite_runs() -> None:

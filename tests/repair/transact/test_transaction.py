@@ -36,6 +36,7 @@ FIX = edit("a.txt", "a = bad", "a = good")
 FIX_BOTH = edit("a.txt", "= bad", "= good")
 BREAK = edit("a.txt", "b = good", "b = bad")
 FIX_TWO_BREAK_ONE = edit("a.txt", FILES["a.txt"], "a = good\nb = bad\nc = good\nd = good\n")
+NOTHING = edit("b.txt", "line 1\n", "line one\n")
 NEW = (
     "diff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+x\n"
 )
@@ -296,6 +297,47 @@ def test_one_line_may_be_replaced_without_targeted_tests(tree: Path) -> None:
 )
 def test_what_the_selection_asks(tree: Path, selection: Selection, text: str, code: str) -> None:
     assert tried(tree, text, under=terms(tree, selection))[0].code == code
+
+
+SHORT = Selection(targeted=("a.txt::a",), regression=("a.txt",), full=True, is_short=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "is_told"),
+    [
+        (FIX, "kept", True),
+        (NOTHING, "mu_regressed", True),
+        (edit("a.txt", "b = good", "b = bad"), "gate_regression", False),
+        (edit("sub/c.txt", "good", "bad"), "gate_full", False),
+    ],
+)
+def test_a_short_suite_runs_once_for_all_gates(tree: Path, text: str, code: str, is_told: bool) -> None:
+    checks = FactChecks(tree)
+    before = transact(NOTHING, terms(tree, SHORT), TransactionPorts(patch_tree(tree), checks)).before
+    checks.runs.clear()
+
+    result, _ = tried(tree, text, checks, terms(tree, SHORT, before=before))
+
+    assert (result.code, result.suite is not None) == (code, is_told)
+    # What fails anew runs by itself before it counts.
+    new = {"gate_regression": ("a.txt::b",), "gate_full": ("sub/c.txt::x",)}.get(code)
+    assert checks.runs == [(), *([new] * 2 if new else [])]
+
+
+def test_the_suite_of_a_change_with_a_flaky_test_is_not_handed_on(tree: Path) -> None:
+    runs = iter(range(9))
+
+    def spoil(place: Path) -> None:
+        text = "bad" if next(runs) == 0 else "good"
+        (place / "sub" / "c.txt").write_text(f"x = {text}\n")
+
+    before = tried(tree, NOTHING, under=terms(tree, SHORT))[0].before
+
+    result, _ = tried(tree, FIX, FactChecks(tree, spoil), terms(tree, SHORT, before=before))
+
+    assert result.is_kept, result.reasons
+    assert result.after is not None
+    assert (result.after.flaky, result.suite) == ({"sub/c.txt::x"}, None)
 
 
 def test_the_steps_come_in_their_order(tree: Path) -> None:

@@ -38,7 +38,8 @@ def try_mutants(
     most: int,
     seconds: float,
 ) -> Iterator[dict[str, Any]]:
-    """Records: where each mistake is, what it is, and whether a test of this run notices it; or why none was tried.
+    """Records: that the tests passed once more, where each mistake is, what it is, and whether a test of this run notices it; or why
+    none was tried.
 
     Args:
         begin: what is done first in each fork.
@@ -47,14 +48,13 @@ def try_mutants(
     """
     began = time.monotonic()
     ends = began + seconds
-    waiting = _by_turns(_all_mutants(session, lines))
-    if not waiting:
-        return
     run = partial(_end_of, session, begin)
     if run(lambda: True, limit_s=seconds) != _UNNOTICED:
         # What fails without a mistake notices none.
         yield {"kind": "untried", "text": "the tests fail, or do not end in time, without one"}
         return
+    yield {"kind": "again"}
+    waiting = _by_turns(_all_mutants(session, lines))
     limit_s = _FEWEST_S + 5 * (time.monotonic() - began)
     guarded: set[tuple[str, int]] = set()
     for artifact, line, change, put in waiting:

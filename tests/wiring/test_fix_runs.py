@@ -1,0 +1,61 @@
+"""How often what costs time is started for one repair: the counts hold whatever the machine does besides."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cogworks.repair.instance import Instance
+from cogworks.repair.proof import Proof
+from cogworks.settings.config import read_environment
+from cogworks.wiring.fix import Order, open_repair
+from tests.fakes import ScriptedModel
+from tests.fixing import FILES, GOOD, PATIENT, TARGET, diffs, landmark, make_shop, pattern, plan
+
+FIRST = "making the environment, then running the suite"
+COVERED = "running the suite with coverage"
+AGAIN = "running the suite"
+BESIDE = "trying inputs beside those of the tests"
+SLOW = "import time\n\n\ndef test_that_takes_its_time():\n    time.sleep(1.2)\n"
+
+
+def repaired(folder: Path, files: dict[str, str]) -> tuple[list[str], Proof]:
+    """What ran outside of probes, in its order, and the proof."""
+    ran: list[str] = []
+
+    @contextmanager
+    def noted(what: str, limit_s: float) -> Iterator[None]:
+        if "test" in what or "suite" in what:
+            ran.append(what)
+        yield
+
+    shop = make_shop(folder, files)
+    model = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
+    order = Order(shop, Instance(instance_id="a", failing_tests=(TARGET,)), PATIENT)
+    with open_repair(order, read_environment({}), say=print, provider=model, during=noted) as repair:
+        result = repair.run()
+        assert result.success, repair.reason
+        assert repair.notes.proof is not None
+        return ran, repair.notes.proof
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_short_suite_runs_twice_before_a_change_and_once_with_it(tmp_path: Path) -> None:
+    ran, proof = repaired(tmp_path, dict(FILES))
+
+    assert [each for each in ran if each != BESIDE] == [FIRST, COVERED, AGAIN]
+    assert ran[-1] == BESIDE
+    (target,) = [each for each in proof.tests if each.id == TARGET]
+    assert (target.verdict, target.reruns) == ("fail_to_pass", ("passed", "passed"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_of_a_suite_that_takes_longer_only_what_a_change_reaches_runs_before_the_commit(
+    tmp_path: Path,
+) -> None:
+    ran, _ = repaired(tmp_path, {**FILES, "tests/test_slow.py": SLOW})
+
+    assert [each for each in ran if each != BESIDE] == [FIRST, COVERED, "running 3 test(s)", AGAIN]
