@@ -122,12 +122,16 @@ class World:
     now: datetime = START
     is_open: bool = True
     is_locked: bool = False
+    is_reopened: bool = False
+    parent: IssueNumber | None = None
     title: str = "add() subtracts"
     body: str = "It should add."
     body_edit: Edit | None = None
     title_edit: Edit | None = None
     labels: list[str] = field(default_factory=lambda: ["cogworks:run"])
     label_events: list[LabelEvent] = field(default_factory=list)
+    labels_elsewhere: dict[IssueNumber, set[str]] = field(default_factory=dict)
+    """Of sub-issues."""
     comments: list[Comment] = field(default_factory=list)
     sub_issues: list[SubIssue] = field(default_factory=list)
     issues: list[SubIssue] = field(default_factory=list)
@@ -354,6 +358,7 @@ class World:
                 body_edit=self.body_edit,
                 title_edit=self.title_edit,
                 state="open" if self.is_open else "closed",
+                is_reopened=self.is_reopened,
                 locked=self.is_locked,
                 url=ADDRESS.url,
                 author=ANN,
@@ -361,7 +366,7 @@ class World:
                 comments=tuple(self.comments),
                 label_events=tuple(self.label_events),
                 sub_issues=tuple(self.sub_issues),
-                parent=None,
+                parent=self.parent,
             ),
             root_oid=self.root,
             ledger=ledger,
@@ -411,9 +416,15 @@ class World:
             case SetBase() | EditPullRequest() | CloseIssue():
                 self._change(effect)
             case SetLabels():
-                self.labels = [name for name in self.labels if name not in effect.remove]
-                self.labels += [name for name in effect.add if name not in self.labels]
+                self._label(effect)
         return Repeatable()
+
+    def _label(self, effect: SetLabels) -> None:
+        if effect.number != ISSUE:
+            self.labels_elsewhere.setdefault(effect.number, set()).update(effect.add)
+            return
+        self.labels = [name for name in self.labels if name not in effect.remove]
+        self.labels += [name for name in effect.add if name not in self.labels]
 
     def _react(self, effect: AddReaction) -> None:
         def changed(review: Review) -> Review:
@@ -500,6 +511,7 @@ class World:
                 author=BOT,
             )
         )
+        self.labels_elsewhere[number] = set(effect.labels)
         return PublishedSubIssue(key=effect.key, number=number, node_id=f"I_{number}", url="")
 
     def _spawned(self, effect: CreateIssue) -> PublishedIssue:

@@ -1,6 +1,7 @@
 """What a claim is made of, and what a claimed visit starts with."""
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 from cogworks.codegen.governed import coding_policy
 from cogworks.engine.consider import Considered, work_item
@@ -147,8 +148,23 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         combined_review=seen.pipeline.node(node).combined,
         lane_files=MOST_FILES if seen.pipelines.are_lanes and seen.pipeline.name == "small" else 0,
         remarks_at_lines=seen.config.pull_requests.remarks_at_lines,
+        division=_division(seen),
+        trigger=seen.config.labels.trigger,
+        safety_critical=seen.config.labels.safety_critical if _is_critical(seen) else "",
         change_limits=seen.config.codegen.limits,
         probes=seen.config.codegen.search,
         sight=seen.config.sight,
         coding_policy=coding_policy(seen.snapshot.repository.config_files),
     )
+
+
+def _division(seen: Considered) -> Literal["", "on_request", "by_rule", "asked"]:
+    if not seen.pipelines.are_lanes:
+        return ""
+    if seen.pipeline.name == "large":
+        return "asked"
+    return "by_rule" if seen.facts.lane == "auto" and not _is_critical(seen) else "on_request"
+
+
+def _is_critical(seen: Considered) -> bool:
+    return seen.facts.is_safety_critical or seen.state.is_safety_critical

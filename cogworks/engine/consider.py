@@ -11,6 +11,7 @@ from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
 from cogworks.forge.inbox import hear, people_to_ask_about
 from cogworks.forge.lanes import first_lane
+from cogworks.forge.markers import text_below_marker
 from cogworks.forge.notices import (
     refuse_foreign_ledger,
     refuse_ledger_of_others,
@@ -300,7 +301,8 @@ def work_item(snapshot: Snapshot, config: Config) -> WorkItem:
     return WorkItem(
         number=snapshot.issue.number,
         title=snapshot.issue.title,
-        body=snapshot.issue.body,
+        # What was divided from another issue carries a mark that says nothing to whoever reads it.
+        body=text_below_marker(snapshot.issue.body),
         labels=tuple(sorted(labels)),
         repository=snapshot.repository.name_with_owner,
         default_branch=snapshot.repository.default_branch,

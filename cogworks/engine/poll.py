@@ -10,15 +10,13 @@ from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater, Us
 from cogworks.forge.addresses import IssueAddress, RepositoryAddress
 from cogworks.forge.sweep import (
     Listed,
-    Look,
     Movable,
     Resting,
     Seen,
-    fingerprint,
     has_begun,
     judge,
-    remembered,
 )
+from cogworks.forge.sweep_memory import Look, fingerprint, remembered
 from cogworks.pipeline.decision import Finish, GiveUpOn, Run
 from cogworks.pipeline.limits import shortage
 from cogworks.pipeline.position import instance_name

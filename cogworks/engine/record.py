@@ -22,17 +22,25 @@ from cogworks.packs.declared import Exemplar, Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
+from cogworks.pipeline.elements import PARTS
 from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
-from cogworks.pipeline.lane_choice import suits_small
+from cogworks.pipeline.lane_choice import suits_large, suits_small
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.revalidation import left_at, looked_at
 from cogworks.pipeline.state import KnownPull, RunState
-from cogworks.pipeline.transitions import learn_classification, learn_plan, moved_up, settle, switched
+from cogworks.pipeline.transitions import (
+    learn_classification,
+    learn_parts,
+    learn_plan,
+    moved_up,
+    settle,
+    switched,
+)
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid
@@ -245,14 +253,24 @@ def _requested(claimed: Claimed, outcome: Outcome) -> str | None:
         return None
     classification = slot_values(claimed.pipeline.node(at.node), outcome.output)[CLASSIFICATION]
     if claimed.pipelines.are_lanes:
-        if _is_safety_critical(claimed, classification):
-            return "default"
-        is_small = claimed.facts.lane == "auto" and suits_small(classification)
-        return "small" if is_small else None
+        return _lane(claimed, classification)
     name = str(classification.get("pipeline") or "") if isinstance(classification, Mapping) else ""
     # "default" is what a prompt says that knows of no other pipeline.
     known = claimed.pipelines.pipelines
     return claimed.pipelines.default if name in ("", "default") and name not in known else name
+
+
+def _lane(claimed: Claimed, classification: object) -> str | None:
+    if claimed.pipeline.name == "large":
+        # Somebody asked for it, and nothing is written on it: its parts are judged one by one.
+        return None
+    if _is_safety_critical(claimed, classification):
+        return "default"
+    if claimed.facts.lane != "auto":
+        return None
+    if suits_small(classification):
+        return "small"
+    return "large" if suits_large(classification) else None
 
 
 def _moves_up(claimed: Claimed, outcome: Outcome) -> str:
@@ -269,9 +287,11 @@ def _is_safety_critical(claimed: Claimed, classification: object) -> bool:
 def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:
     if "classification" in slots:
         state = learn_classification(state, slots["classification"])
+    issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
     plan = slots.get("plan")
     if isinstance(plan, Mapping) and (published.sub_issues or plan.get("sub_work_items") == []):
         # An empty plan is one too: what comes after the sub-work-items goes on.
-        issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
         state = learn_plan(state, plan, issues)
+    if isinstance(parts := slots.get(PARTS), Mapping):
+        state = learn_parts(state, parts, issues)
     return state

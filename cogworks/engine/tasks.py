@@ -16,7 +16,7 @@ from cogworks.pipeline.position import slug_of
 from cogworks.pipeline.redoing import open_changes
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import VisitRecord
-from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
 
 VIEW = "view"
 """The one input of a routing visit: what the conditions of its node are evaluated over."""
@@ -31,6 +31,8 @@ class Source(Value):
     path: str
     is_whole: bool
     """The file is the slot's value; False: the slot is one key of it."""
+    visit_key: VisitKey = VisitKey("")
+    """Of the visit that put it out."""
     is_earlier: bool = False
     """It is what an earlier visit of the same node put out."""
     is_learnt: bool = False
@@ -100,6 +102,7 @@ def task_for(
     earlier: dict[str, Any] = {}
     learnt: dict[str, Any] = {}
     dependencies: dict[SubItemKey, dict[str, Any]] = {}
+    made_by: dict[str, VisitKey] = {}
     for source in sources_of(state, pipeline, move.instance, ordinal=move.ordinal):
         data = json.loads(_text_of(files, source.path, state))
         value = data if source.is_whole else data.get(source.slot)
@@ -107,8 +110,10 @@ def task_for(
             learnt = value
         elif source.dependency is not None:
             dependencies.setdefault(source.dependency, {})[source.slot] = value
+        elif source.is_earlier:
+            earlier[source.slot] = value
         else:
-            (earlier if source.is_earlier else inputs)[source.slot] = value
+            inputs[source.slot], made_by[source.slot] = value, source.visit_key
     own = branch_of(state, pipeline, move.instance)
     built_on = foundations(state, pipeline, pulls, move.instance, own=own)
     base, *merges = built_on or (Foundation(branch=item.default_branch),)
@@ -133,6 +138,8 @@ def task_for(
         asked_changes=open_changes(state, pipeline, move.instance),
         sub_item=_sub_item_ref(state, sub_item) if sub_item else None,
         sub_items=tuple(_sub_item_ref(state, planned.key) for planned in state.sub_items or ()),
+        parts=state.parts,
+        made_by=made_by,
         pull_requests=tuple(
             PullRequestRef(slug=p.slug, number=p.number, head=p.head, base=p.base)
             for p in state.pull_requests
@@ -270,7 +277,7 @@ def _source(
         return None
     path = f"{state.folder(newest.index, newest.instance)}/output.json"
     is_whole = len(pipeline.node(newest.node).outputs) == 1
-    return Source(slot=slot, dependency=None, path=path, is_whole=is_whole)
+    return Source(slot=slot, dependency=None, path=path, is_whole=is_whole, visit_key=newest.visit_key)
 
 
 def _is_left_behind(state: RunState, visit: VisitRecord) -> bool:

@@ -21,8 +21,9 @@ from cogworks.pipeline.graph import Node, Pipeline, PipelineConfiguration
 from cogworks.pipeline.tables import meant
 from cogworks.settings.config import CONFIG_FILE, Config
 
-MODEL_NODES = tuple(node_id for node_id in NODES if node_id != "integration")
-BUILT_IN_CALLS = (*CALLS, "integration")
+_WITHOUT_MODEL = ("integration", "parts", "start")
+MODEL_NODES = tuple(node_id for node_id in NODES if node_id not in _WITHOUT_MODEL)
+BUILT_IN_CALLS = (*CALLS, *_WITHOUT_MODEL)
 SERVED = frozenset({"interface_design", "code_generation"})
 """Built-in nodes whose results a domain service judges."""
 
@@ -77,8 +78,12 @@ def refuse_unworkable(
 
 
 def needs_services(pipelines: PipelineConfiguration) -> bool:
-    """Whether every pipeline has a node that asks a domain service; where one can do without, an item may choose that."""
-    return all(map(asks_services, pipelines.pipelines.values()))
+    """Whether every pipeline has a node that asks a domain service; where one can do without, an item may choose that.
+
+    Among the built-in ones it may not: what is divided comes to one of the others.
+    """
+    asking = map(asks_services, pipelines.pipelines.values())
+    return any(asking) if pipelines.are_lanes else all(asking)
 
 
 def runs_tests(pipeline: Pipeline) -> bool:

@@ -105,6 +105,13 @@ def issue_closed(snapshot: Snapshot, state: RunState, *, is_all_merged: bool) ->
         yield CloseIssue(issue_id=issue.node_id, number=issue.number)
 
 
+def issue_closed_with_parts(snapshot: Snapshot, *, is_due: bool) -> Iterator[CloseIssue]:
+    """Close the issue with the last of those into which it was divided; who has reopened it is left alone."""
+    issue = snapshot.issue
+    if is_due and issue.state == "open" and not issue.is_reopened:
+        yield CloseIssue(issue_id=issue.node_id, number=issue.number)
+
+
 def _with_part(body: str, issue: IssueNumber, *, closes: bool) -> str:
     lines = body.splitlines(keepends=True)
     first = next((at for at, line in enumerate(lines) if line.strip()), None)

@@ -222,6 +222,8 @@ class Issue(Value):
     title: str
     body: str
     state: Literal["open", "closed"]
+    is_reopened: bool = False
+    """Open, and closed once before."""
     locked: bool
     url: str
     author: Account | None

@@ -25,7 +25,8 @@ def counting_labels(snapshot: Snapshot, ignored: Collection[IgnoredLabel]) -> fr
 def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> AskedLane | Literal[""]:
     """The lane that the label names, or else the configuration; empty where the repository has pipelines of its own.
 
-    Of two labels the one for the longer way counts.
+    Of two labels the one for the longer way counts. What is a part of another issue is divided again where its own label says
+    so, and not because the repository divides all its issues.
 
     Args:
         labels: those that count.
@@ -34,7 +35,9 @@ def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> A
         return ""
     lanes: tuple[AskedLane, ...] = get_args(AskedLane)
     named = (lane for lane in lanes if f"{LANE_LABEL}{lane}" in labels)
-    return next(named, config.pipelines.lane)
+    is_part = snapshot.issue.parent is not None
+    configured = config.pipelines.lane
+    return next(named, "auto" if configured == "large" and is_part else configured)
 
 
 def first_lane(snapshot: Snapshot, config: Config, ignored: Collection[IgnoredLabel]) -> Lane | None:
@@ -46,4 +49,6 @@ def first_lane(snapshot: Snapshot, config: Config, ignored: Collection[IgnoredLa
     asked = asked_lane(snapshot, config, labels)
     if not asked:
         return None
+    if asked == "large":
+        return "large"
     return "small" if asked == "small" and config.labels.safety_critical not in labels else "default"

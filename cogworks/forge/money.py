@@ -69,10 +69,10 @@ def _told(expected: Expected) -> str:
 
 
 def _other_lane(state: RunState, facts: Facts) -> Iterator[str]:
-    """Before Intake is done nobody knows which of two lanes it will be."""
+    """Before Intake is done nobody knows which of two lanes it will be; what is divided costs what its parts will."""
     if facts.lane == "auto" and not state.kind:
         for each in state.expected:
-            if each.pipeline != state.pipeline:
+            if each.pipeline not in (state.pipeline, "large"):
                 yield f"Should Intake choose `{each.pipeline}`: about {_amount(each.whole)}."
 
 

@@ -15,7 +15,7 @@ from cogworks.forge.markers import STATUS_TOPIC, parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.leaving import in_markdown, in_title
 from cogworks.pipeline.facts import Facts
-from cogworks.pipeline.lane_choice import SMALL_IS_FOR
+from cogworks.pipeline.lane_choice import LARGE_IS_FOR, SMALL_IS_FOR
 from cogworks.pipeline.position import instance_name, is_request_changed
 from cogworks.pipeline.state import RunState
 
@@ -53,6 +53,16 @@ def notices(state: RunState, facts: Facts) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
+def divided(state: RunState) -> list[str]:
+    """The issues into which the item was divided, each with those that it waits for; none where it was not."""
+    numbers = {part.key: f"#{part.number}" for part in state.parts}
+    lines = []
+    for part in state.parts:
+        first = ", ".join(numbers[key] for key in part.depends_on)
+        lines.append(f"- #{part.number}: {in_title(part.title)}{f' (after {first})' if first else ''}")
+    return ["\n".join(["**Divided into:**", "", *lines])] if lines else []
+
+
 def _lane(state: RunState, facts: Facts) -> Iterator[str]:
     """What became of the wish for the short way; nobody who did not ask for it reads of it."""
     if state.moved_up is not None:
@@ -64,6 +74,10 @@ def _lane(state: RunState, facts: Facts) -> Iterator[str]:
     if not facts.lane or (facts.lane == "default" and state.pipeline == "default"):
         return
     is_critical = facts.is_safety_critical or state.is_safety_critical
+    if state.pipeline == "large":
+        why = f", chosen by what Intake found: {LARGE_IS_FOR}" if facts.lane == "auto" else ""
+        yield f"- **Lane:** `large`{why}. The issue is divided into several, each of which goes a way of its own."
+        return
     if facts.lane == "auto" and state.pipeline == "default":
         if state.kind:
             why = "the work is safety-critical" if is_critical else SMALL_IS_FOR
@@ -75,12 +89,12 @@ def _lane(state: RunState, facts: Facts) -> Iterator[str]:
         yield "- **Lane:** `small`: no specification and no plan, one pull request." + _criticality(
             state, is_critical=is_critical
         )
-    elif is_critical:
+    elif is_critical and facts.lane == "small":
         yield "- **Lane:** `default`, although `small` was asked for: safety-critical work never takes `small`."
     elif state.status == "running":
         yield (
-            "- **Lane:** `default`, because `small` was asked for after this run began; "
-            "`/cogworks restart` begins anew in `small`."
+            f"- **Lane:** `{state.pipeline}`, because `{facts.lane}` was asked for after this run began; "
+            f"`/cogworks restart` begins anew in `{facts.lane}`."
         )
 
 

@@ -15,7 +15,7 @@ from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.people import IgnoredLabel
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings.config import Config
-from cogworks.vocabulary import BranchName, CommitOid, VisitKey
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, VisitKey
 
 
 def facts_of(
@@ -53,6 +53,7 @@ def facts_of(
         is_locked=snapshot.issue.locked,
         foreign_branches=foreign_branches(snapshot, state),
         is_status_gone=state is not None and is_status_lost(snapshot, state),
+        open_parts=_open_parts(snapshot, state),
         pulls={pull.number: _as_known_here(pull, snapshot, state) for pull in snapshot.pulls},
         lease_ages_s=lease_ages_s,
         max_cost_usd=config.budgets.pipeline_max_cost_dollars,
@@ -63,6 +64,12 @@ def facts_of(
         now=snapshot.server_date,
         approval_hours=config.approvals.valid_hours,
     )
+
+
+def _open_parts(snapshot: Snapshot, state: RunState | None) -> tuple[IssueNumber, ...]:
+    """What somebody took from below the issue is a part of it no longer."""
+    open_below = {issue.number for issue in snapshot.issue.sub_issues if issue.state == "open"}
+    return tuple(part.number for part in (state.parts if state else ()) if part.number in open_below)
 
 
 def foreign_branches(snapshot: Snapshot, state: RunState | None) -> tuple[BranchName, ...]:

@@ -5,17 +5,17 @@ import json
 from collections.abc import Iterator, Mapping
 from textwrap import indent
 
-from cogworks.forge.bases import base_repairs, bodies_put_right, issue_closed
+from cogworks.forge.bases import base_repairs, bodies_put_right, issue_closed, issue_closed_with_parts
 from cogworks.forge.bodies import capped
 from cogworks.forge.effects import AddReaction, EditComment, Effect, PostComment, SetLabels
 from cogworks.forge.facts import Comment
 from cogworks.forge.markers import STATUS_TOPIC, marked
 from cogworks.forge.money import budget_lines, cost_so_far, expected_lines
-from cogworks.forge.notices import insisted_on, notices
+from cogworks.forge.notices import divided, insisted_on, notices
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
 from cogworks.leaving import in_markdown
-from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged
+from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
@@ -56,8 +56,10 @@ class Surface(Value):
     """The pull request whose merge closes the issue; None while there is no such one."""
     is_all_merged: bool = False
     """The run is done and everything it made is merged, so that the issue is to be closed."""
+    is_all_parts_closed: bool = False
+    """The run is done and divided its issue, and every issue that came of it is closed, so that this one is to be closed."""
     closes_issue: bool = False
-    """Whether the two above count: the repository may want to close its issues by hand."""
+    """Whether the three above count: the repository may want to close its issues by hand."""
 
 
 def project(standing: Standing, config: Config) -> Surface:
@@ -70,6 +72,7 @@ def project(standing: Standing, config: Config) -> Surface:
         comment=_comment(standing.state, standing.facts, standing.pipeline, position, waits),
         closing=last.number if last else None,
         is_all_merged=is_all_merged(standing.state, standing.facts.pulls),
+        is_all_parts_closed=is_all_parts_closed(standing.state, standing.facts.open_parts),
         closes_issue=config.pull_requests.closes_issue,
     )
 
@@ -93,6 +96,7 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
     if surface.closes_issue:
         effects.extend(bodies_put_right(snapshot, state, surface.closing))
         effects.extend(issue_closed(snapshot, state, is_all_merged=surface.is_all_merged))
+        effects.extend(issue_closed_with_parts(snapshot, is_due=surface.is_all_parts_closed))
     return tuple(effects)
 
 
@@ -181,7 +185,7 @@ def _comment(
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
     parts += _shortages(state, facts, pipeline, position)
-    parts += notices(state, facts)
+    parts += [*notices(state, facts), *divided(state)]
     parts += [*expected_lines(state, facts, pipeline), *budget_lines(state, facts, pipeline)]
     if boundary := boundary_line(pipeline, class_of(state, facts)):
         parts.append(f"**Shift-work boundary:** {boundary}.")
@@ -254,7 +258,7 @@ def _contaminated(state: RunState) -> list[str]:
 def _end(state: RunState, position: Position, facts: Facts) -> str:
     numbers = [f"#{number}" for number in dict.fromkeys(position.rejected.values())]
     if not numbers:
-        return f"done: {end_of(state, facts.pulls)}"
+        return f"done: {end_of(state, facts.pulls, facts.open_parts)}"
     what = "pull request" if len(numbers) == 1 else "pull requests"
     return f"rejected: {what} {', '.join(numbers)} {'was' if len(numbers) == 1 else 'were'} closed unmerged"
 

@@ -1,7 +1,4 @@
-"""Which open work items can move, told from a repository's listing and the tips of their ledgers alone.
-
-What a process that sweeps again and again may skip, because nothing changed since it last looked.
-"""
+"""Which open work items can move, told from a repository's listing and the tips of their ledgers alone."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +7,7 @@ from typing import Literal
 
 from cogworks.forge.labels import present_inputs
 from cogworks.pipeline.noticing import OID_DIGITS, read_seen
-from cogworks.pipeline.people import CONFIGURATION, Inputs
+from cogworks.pipeline.people import CONFIGURATION, PART, Inputs
 from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
@@ -179,7 +176,14 @@ def judge(item: Listed, seen: Seen) -> Verdict:
     waited = waited_for(tip)
     if not waited and verb != "done":
         return Movable(reason=f"after {node} {verb}")
-    return _pull_news(tip, seen) or _afforded(waited, seen) or _mended(waited, seen) or _decided(waited, seen)
+    others = _other_issues(waited, seen)
+    return (
+        _pull_news(tip, seen)
+        or _afforded(waited, seen)
+        or _mended(waited, seen)
+        or others
+        or _decided(waited, seen)
+    )
 
 
 def has_begun(item: Listed, seen: Seen) -> bool:
@@ -249,6 +253,22 @@ def _mended(waited: Sequence[Waited], seen: Seen) -> Movable | None:
     return None
 
 
+def awaited_issues(waited: Sequence[Waited], seen: Seen) -> tuple[IssueNumber, ...]:
+    """Of the other issues that an item waits for, those that a sweep sees: they are open and carry the trigger label."""
+    awaited = {wait.number for wait in waited if wait.kind == PART}
+    return tuple(item.number for item in seen.items if item.number in awaited)
+
+
+def _other_issues(waited: Sequence[Waited], seen: Seen) -> Verdict | None:
+    if all(wait.kind != PART for wait in waited):
+        return None
+    if left := awaited_issues(waited, seen):
+        return Resting(
+            why="waiting", reason=f"was divided; waits for {', '.join(f'#{number}' for number in left)}"
+        )
+    return Movable(reason="none of the issues that it was divided into is worked on any more")
+
+
 def _changed_label(item: Listed, before: Inputs, labels: LabelConfig) -> str:
     """An input label that was set, set again or removed since; empty when there is none."""
     names = {
@@ -309,7 +329,7 @@ def wants_pulls(tip: Tip, pulls: Mapping[IssueNumber, PullSeen]) -> tuple[IssueN
     """
     before = seen_by(tip)
     known_heads = _known_heads(before)
-    waited = [wait.number for wait in waited_for(tip) if wait.number is not None]
+    waited = [wait.number for wait in waited_for(tip) if wait.number is not None and wait.kind != PART]
     changed = [
         known.number
         for known in before.pulls
@@ -355,60 +375,3 @@ def _head(pull: PullSeen) -> tuple[IssueNumber, str]:
 def is_down_to(pulls: Sequence[PullSeen], since: datetime | None) -> bool:
     """Whether a page of pull requests, newest first, reaches behind `since`; None = one page is enough."""
     return since is None or not pulls or pulls[-1].updated_at < since - timedelta(seconds=5)
-
-
-class Look(Value):
-    """What an earlier sweep of this process came to for one item."""
-
-    fingerprint: str
-    outcome: str
-    failures: int = 0
-    """Steps in a row that ended with an error."""
-    sweep: int = 0
-    """When that was, counted in sweeps."""
-
-
-MAX_SKIPPED_SWEEPS = 64
-_RAN_ITS_COURSE = frozenset(
-    {
-        "waiting",
-        "done",
-        "failed",
-        "rejected",
-        "halted",
-        "usage_error",
-        "configuration_error",
-        "ledger_unreadable",
-        "budget_reached",
-    }
-)
-
-
-def fingerprint(item: Listed, seen: Seen) -> str:
-    """Everything visible that a decision about the item could hang on: equal while nobody did anything."""
-    tip = seen.tips.get(item.number)
-    pulls = [
-        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.change_requests}:{p.has_failed_checks}:{p.is_conflicting}"
-        for p in seen.own_pulls(item)
-    ]
-    parts = [item.updated_at.isoformat(), tip.oid if tip else "", seen.config_oid, *pulls]
-    return "|".join(parts)
-
-
-def remembered(verdict: Verdict, look: Look | None, current: str, *, sweep: int) -> Verdict:
-    """The verdict in the light of this process's earlier look at the item.
-
-    An item that did not move and has not changed since is left alone; one whose steps keep failing is tried after 1,
-    2, 4, … sweeps.
-    """
-    if look is None or isinstance(verdict, Resting):
-        return verdict
-    if look.outcome in _RAN_ITS_COURSE and look.fingerprint == current:
-        return Resting(why="unchanged", reason=f"{look.outcome}; nothing changed since")
-    pause = min(2**look.failures, MAX_SKIPPED_SWEEPS) if look.failures else 0
-    if sweep < look.sweep + pause:
-        left = look.sweep + pause - sweep
-        return Resting(
-            why="unchanged", reason=f"{look.outcome} {look.failures} times; tried again in {left} sweep(s)"
-        )
-    return verdict

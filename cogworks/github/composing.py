@@ -71,7 +71,7 @@ def describe(effect: Effect) -> str:
 
 def _change_in_words(effect: SetBase | EditPullRequest | CloseIssue) -> str:
     if isinstance(effect, CloseIssue):
-        return f"close issue #{effect.number}, whose pull requests are all merged"
+        return f"close issue #{effect.number}, of which nothing is left to do"
     if isinstance(effect, EditPullRequest):
         return f"edit the text of pull request #{effect.number}"
     return f"let pull request #{effect.number} go to {effect.base!r}"

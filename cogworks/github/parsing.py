@@ -239,6 +239,7 @@ def _issue(node: Node) -> Issue:
             title=node["title"],
             body=node["body"] or "",
             state=node["state"].lower(),
+            is_reopened=node.get("stateReason") == "REOPENED",
             locked=node["locked"],
             url=node["url"],
             author=account(node.get("author")),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.neighbours import Neighbour
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
@@ -10,12 +11,11 @@ from cogworks.nodes.module_names import close_to, files_of
 from cogworks.nodes.replies import Classification
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask, WorkItem
+from cogworks.pipeline.lane_choice import MAX_FILES, MAX_INTERFACES, is_too_large
 from cogworks.sight.question import About
 
 MIN_WORDS = 8
 """Of title and body together; less than this cannot be classified."""
-MAX_FILES = 40
-MAX_INTERFACES = 25
 MAX_PASSAGES = 3
 """Of the issue that say together what is right."""
 MAX_NEIGHBOUR_CHARS = 1_200
@@ -50,7 +50,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
-    if reason := done_elsewhere(reply, task) or reason_to_escalate(reply, task.item):
+    if reason := done_elsewhere(reply, task) or reason_to_escalate(reply, task):
         return Failed(reason=reason, category="escalated", output=reply.model_dump(mode="json"))
     return Succeeded(
         output=reply.model_dump(mode="json"), summary=summary(reply), caution=reply.is_wrong_about.strip()
@@ -173,21 +173,28 @@ def done_elsewhere(reply: Classification, task: NodeTask) -> str | None:
     )
 
 
-def reason_to_escalate(reply: Classification, item: WorkItem) -> str | None:
+def reason_to_escalate(reply: Classification, task: NodeTask) -> str | None:
     """Why a person has to look before anything else happens."""
+    item = task.item
     if reply.questions:
         listed = "\n".join(f"- {question}" for question in reply.questions)
         return (
             f"#{item.number} leaves open what has to be known first:\n{listed}\n\n"
             "Answer in the issue's body, then remove the trigger label and set it again."
         )
-    scope = reply.estimated_scope
-    if scope.files > MAX_FILES or scope.interfaces > MAX_INTERFACES:
-        return (
-            f"#{item.number} is too large for one work item: about {scope.files} files (limit {MAX_FILES}) and "
-            f"{scope.interfaces} interfaces (limit {MAX_INTERFACES}). Split it into several issues."
-        )
-    return None
+    scope, division = reply.estimated_scope, task.conventions.division
+    is_divided = division == "asked" or (division == "by_rule" and not reply.safety_affecting)
+    if is_divided or not is_too_large(scope.files, scope.interfaces):
+        return None
+    proposal = (
+        f" Or set the label `{LANE_LABEL}large` and comment `/cogworks restart`: then a proposal how to split it is made for you to "
+        "approve."
+    )
+    return (
+        f"#{item.number} is too large for one work item: about {scope.files} files (limit {MAX_FILES}) and "
+        f"{scope.interfaces} interfaces (limit {MAX_INTERFACES}). Split it into several issues."
+        f"{proposal if division else ''}"
+    )
 
 
 def summary(reply: Classification) -> str:

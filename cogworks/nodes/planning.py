@@ -5,6 +5,7 @@ Is a plan sound, and in which order are its sub-work-items done?
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from cogworks.forge.effects import CreateSubIssue, Effect, LinkDependency
 from cogworks.nodes.artifacts import interface_files, interface_names, spec_path, specification_text
@@ -12,12 +13,13 @@ from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import sub_issue_body
-from cogworks.nodes.replies import InterfaceName, Plan, PlannedItem
+from cogworks.nodes.replies import DividedPart, InterfaceName, Plan, PlannedItem
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 from cogworks.vocabulary import SubItemKey
 
+Ordered = TypeVar("Ordered", PlannedItem, DividedPart)
 MAX_ITEMS = 10
 """More than this is not one work item; a person has to split the issue."""
 
@@ -45,13 +47,13 @@ def plan_problems(plan: Plan, interfaces: Sequence[InterfaceName]) -> list[str]:
     return problems
 
 
-def in_dependency_order(items: Sequence[PlannedItem]) -> tuple[PlannedItem, ...]:
+def in_dependency_order(items: Sequence[Ordered]) -> tuple[Ordered, ...]:
     """Each item after everything it depends on; among those that are free, by key.
 
     The dependencies must be known and acyclic (`plan_problems` says so).
     """
     left = {item.key: item for item in items}
-    ordered: list[PlannedItem] = []
+    ordered: list[Ordered] = []
     while left:
         free = min(key for key, item in left.items() if not any(other in left for other in item.depends_on))
         ordered.append(left.pop(free))

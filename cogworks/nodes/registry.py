@@ -14,9 +14,11 @@ from cogworks.nodes import (
     architecture,
     code_generation,
     deterministic,
+    division,
     intake,
     integration,
     interface_design,
+    parting,
     planning,
     review,
 )
@@ -36,6 +38,9 @@ NODES: Mapping[NodeId, NodeProcedure] = {
     NodeId("code_generation"): code_generation.run,
     NodeId("review"): review.run,
     NodeId("integration"): integration.run,
+    NodeId("division"): division.run,
+    NodeId("parts"): parting.create,
+    NodeId("start"): parting.start,
 }
 """Id of a node -> what it does."""
 

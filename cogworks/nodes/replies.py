@@ -307,6 +307,33 @@ class ReviewPass(Part):
     findings: tuple[Finding, ...] = ()
 
 
+class DividedPart(Part):
+    """One of the issues into which another one is divided."""
+
+    key: str = Field(pattern=r"^[A-Z][A-Z0-9]{0,3}$")
+    title: str
+    body: str
+    """Markdown that stands alone."""
+    done_when: tuple[str, ...]
+    """What can be checked when it is done, each in one sentence."""
+    depends_on: tuple[str, ...] = ()
+    """Keys of the parts whose code this one needs."""
+    covers: tuple[int, ...]
+    """Numbers of the statements of the issue that it does something about."""
+
+
+class Division(Part):
+    """How an issue that is too large for one work item is divided into several."""
+
+    parts: tuple[DividedPart, ...]
+    background: tuple[int, ...] = ()
+    """Numbers of the statements of the issue that ask for nothing."""
+    indivisible: str = ""
+    """Why the issue cannot be divided; empty when it can."""
+    rationale: str
+    """Why it is divided so, in two or three sentences."""
+
+
 class ConditionReply(Part):
     """The answer to one question on which the way of a run depends."""
 
@@ -320,6 +347,7 @@ REPLIES: dict[str, type[BaseModel]] = {
     "architecture": Specification,
     "code_generation": CodeChange,
     "condition": ConditionReply,
+    "division": Division,
     "implementation": Implementation,
     "intake": Classification,
     "interface_design": Interfaces,

@@ -8,6 +8,7 @@ from cogworks.cycle.observations import Observation
 from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.wordings import EditedText
 from cogworks.packs.choosing import FrozenPacks
+from cogworks.pipeline.state import PartIssue
 from cogworks.pipeline.visits import AskedChange
 from cogworks.settings.codegen import ChangeLimits, ProbeConfig
 from cogworks.settings.sight import SightConfig
@@ -98,6 +99,13 @@ class Conventions(Value):
     moves up. 0: it is on no such way."""
     remarks_at_lines: bool = True
     """Whether what a review leaves for people stands at the lines of the pull request."""
+    division: Literal["", "on_request", "by_rule", "asked"] = ""
+    """Whether an issue that is too large for one work item is divided: where people ask for it, where the rule says so, or because
+    they have asked. Empty: the repository has pipelines of its own."""
+    trigger: str = "cogworks:run"
+    """The label that starts an item."""
+    safety_critical: str = ""
+    """The label for work where safety is at stake, where this item is of that kind; else empty."""
     change_limits: ChangeLimits = ChangeLimits()
     probes: ProbeConfig = ProbeConfig()
     sight: SightConfig = SightConfig()
@@ -136,6 +144,10 @@ class NodeTask(Value):
     """What people want otherwise since this node (and sub-item) last succeeded, by a review or by `/cogworks reject`."""
     sub_item: SubItemRef | None
     sub_items: tuple[SubItemRef, ...]
+    parts: tuple[PartIssue, ...] = ()
+    """The issues into which the item was divided."""
+    made_by: Mapping[str, VisitKey] = {}
+    """Input slot -> the visit that put it out."""
     pull_requests: tuple[PullRequestRef, ...]
     branch: BranchName
     """The branch this node publishes to, e.g. `cogworks/42/spec`."""

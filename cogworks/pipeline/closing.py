@@ -1,6 +1,6 @@
 """Which pull request is the last to be merged, so that its merge closes the issue."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import stands_on
@@ -66,8 +66,26 @@ def is_all_merged(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> bo
     return state.status == "done" and bool(known) and all(_is_merged(each, pulls) for each in known)
 
 
-def end_of(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> str:
-    """How a run that is done ended, in words for people."""
+def is_all_parts_closed(state: RunState, open_parts: Collection[IssueNumber]) -> bool:
+    """Whether the run divided its issue, and none of the issues that came of it is left to do."""
+    return state.status == "done" and bool(state.parts) and not open_parts
+
+
+def end_of(
+    state: RunState,
+    pulls: Mapping[IssueNumber, PullFacts],
+    open_parts: Collection[IssueNumber] = (),
+) -> str:
+    """How a run that is done ended, in words for people.
+
+    Args:
+        open_parts: of the issues into which it was divided, those that are not closed.
+    """
+    if state.parts and not open_parts:
+        return "every issue into which this one was divided is closed"
+    if state.parts:
+        numbers = ", ".join(f"#{part.number}" for part in state.parts)
+        return f"divided into {numbers}; this issue is closed with the last of them"
     if is_all_merged(state, pulls):
         return "every pull request is merged"
     parts = "every sub-work-item has a" if state.sub_items else "there is a"

@@ -178,7 +178,7 @@ def _at_the_end(standing: Standing) -> Nothing | Stop:
         for number in standing.position.rejected.values():
             how = "reopen it, or comment `/cogworks retry` to do it again"
             return Stop(outcome="rejected", reason=f"pull request #{number} was closed unmerged; {how}")
-    return Nothing(reason=end_of(standing.state, standing.facts.pulls))
+    return Nothing(reason=end_of(standing.state, standing.facts.pulls, standing.facts.open_parts))
 
 
 def _answer(state: RunState, facts: Facts) -> Answer | BackOff | None:

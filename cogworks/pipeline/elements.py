@@ -107,6 +107,12 @@ class ConditionAnswer(Value):
     model_id: str = ""
 
 
+DIVISION = "division"
+"""The built-in node that proposes how to divide an issue, and what it puts out."""
+PARTS = "parts"
+"""What the node puts out that creates the issues of a division."""
+
+
 class Node(Value):
     """One kind of work of a pipeline."""
 
@@ -147,6 +153,11 @@ class Node(Value):
     labels: tuple[str, ...] = ()
     link: bool = True
     """Spawned issues refer to the work item."""
+
+    @property
+    def is_proposal(self) -> bool:
+        """Whether its result is a proposal and nothing else: who rejects it with a reason wants another one."""
+        return self.type == "llm" and self.prompt is None and self.id == DIVISION
 
 
 class Rework(Value):

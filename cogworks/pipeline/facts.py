@@ -47,8 +47,10 @@ class Facts(Value):
     is_status_gone: bool = False
     """Somebody deleted the status comment."""
     is_safety_critical: bool = False
-    lane: Literal["", "default", "auto", "small"] = ""
+    lane: Literal["", "large", "default", "auto", "small"] = ""
     """The built-in pipeline that people ask for, or `auto`, by label or by configuration; empty: the repository has its own ones."""
+    open_parts: tuple[IssueNumber, ...] = ()
+    """Of the issues into which this one was divided, those that are not closed."""
     pulls: Mapping[IssueNumber, PullFacts]
     lease_ages_s: Mapping[VisitKey, float]
     """Seconds since the newest ledger commit of each visit, by GitHub's clocks; absent = too old to be seen."""

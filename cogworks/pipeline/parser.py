@@ -173,7 +173,7 @@ class _PipelineReading:
 
 
 BUILT_IN_SOURCE = "default_pipeline.toml (built in)"
-_BUILT_IN_FILES = ("default_pipeline.toml", "small_pipeline.toml")
+_BUILT_IN_FILES = ("default_pipeline.toml", "small_pipeline.toml", "large_pipeline.toml")
 
 
 @cache
@@ -201,7 +201,7 @@ def pipelines_of(text: str | None, *, source: str, lane: str) -> PipelineConfigu
     """
     if text is None:
         # `auto` chooses when Intake is done; until then its run is like any other.
-        return built_in_pipelines(lane if lane == "small" else "default")
+        return built_in_pipelines(lane if lane in ("small", "large") else "default")
     if lane not in ("", "default"):
         problem = (
             f"`pipelines.lane` is {lane!r}, which chooses among the built-in pipelines, and {source} declares "

@@ -13,6 +13,8 @@ INPUTS_NODE = NodeId("inputs")
 MIN_HASH_DIGITS = 7
 CONFIGURATION = "configuration"
 """What a refused item waits for, in the trailer that a sweep reads."""
+PART = "part"
+"""What an item waits for that was divided, in the same trailer."""
 
 Reaction = Literal["THUMBS_UP", "EYES", "THUMBS_DOWN", "CONFUSED"]
 

@@ -348,6 +348,8 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
         asking = asking_visit(state, Instance(node.id, sub_item))
         code: ScopeCode = asking.asks.code if asking and asking.asks else ""
         ask = f"look at the result of {name} and approve it"
+        if node.is_proposal:
+            ask = f"look at the proposal, in a comment of its own, and approve it; `/cogworks reject {name} <why>` has another one made"
         paste = approval_line(name, visit.output_sha256 if visit else "")
         ask, paste = call or (ask, paste)
         return WaitingFor(

@@ -3,6 +3,7 @@
 from collections.abc import Set as AbstractSet
 
 from cogworks.pipeline.calls import asking_visit, with_rejected_call
+from cogworks.pipeline.elements import PARTS
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.places import place_of
@@ -25,7 +26,7 @@ def rejected(
     reason: str,
     changes: tuple[AskedChange, ...],
 ) -> RunState:
-    """The state in which the result of a node failed because somebody did not want it so.
+    """The state in which the result of a node failed because somebody did not want it so; what is a proposal only is made anew.
 
     Args:
         reason: in one line.
@@ -36,6 +37,8 @@ def rejected(
     """
     if left := asking_visit(state, at):
         return with_rejected_call(state, left, reason)
+    if pipeline.node(at.node).is_proposal:
+        return _proposed_anew(state, pipeline, at, changes)
     visit = finished(state, at)
     name = instance_name(visit.instance)
     gates = Standing(state, facts, pipeline).position.gates
@@ -43,9 +46,35 @@ def rejected(
         raise NotNow(f"the pull request of {name} is merged; revert it, or `/cogworks restart`")
     if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
         raise NotNow(f"the plan is already made from {name}; `/cogworks restart` begins anew")
+    _refuse_once_parted(state, pipeline, at)
     failed = {"status": "failed", "summary": reason, "changes": changes}
     visits = tuple(v.model_copy(update=failed) if v is visit else v for v in state.visits)
     return state.model_copy(update={"visits": visits, "status": "running"})
+
+
+def _proposed_anew(
+    state: RunState, pipeline: Pipeline, at: Instance, changes: tuple[AskedChange, ...]
+) -> RunState:
+    """The state in which a proposal is made again because somebody wants it otherwise: nothing was built on it yet.
+
+    Raises:
+        NotNow: there is no such result, or it was carried out.
+    """
+    visit = finished(state, at)
+    _refuse_once_parted(state, pipeline, at)
+    asked = visit.model_copy(update={"changes": changes})
+    visits = tuple(asked if each is visit else each for each in state.visits)
+    return _again(state.model_copy(update={"visits": visits}), pipeline, {at}, frozenset())
+
+
+def _refuse_once_parted(state: RunState, pipeline: Pipeline, at: Instance) -> None:
+    leads_to_parts = any(PARTS in pipeline.node(later).outputs for later in pipeline.downstream_of(at.node))
+    if state.parts and leads_to_parts:
+        numbers = ", ".join(f"#{part.number}" for part in state.parts)
+        raise NotNow(
+            f"the issues that were made from {instance_name(at)} are there ({numbers}); edit or close those that are not wanted, "
+            "or `/cogworks restart`"
+        )
 
 
 def revised(

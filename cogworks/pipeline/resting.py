@@ -2,6 +2,7 @@
 
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.limits import has_own_budgets, limits_mark, shortages
+from cogworks.pipeline.people import PART
 from cogworks.pipeline.position import Standing, changed_request, failures, stopped_by, waiting_for
 from cogworks.vocabulary import IssueNumber
 
@@ -10,7 +11,8 @@ def rest_line(standing: Standing) -> str:
     """The trailer `Cogworks-Waits-For` of a record: `<kind>` or `<kind> <number>@<oid>`, several parted by `; `.
 
     `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure and what the specification does not allow, `budget @<limits>` stands
-    until its limits change, `done` and `cancelled` are the end. Empty while a node may start or a runner is at work: then
+    until its limits change, `part` until none of these issues is open any more, `done` and
+    `cancelled` are the end. Empty while a node may start or a runner is at work: then
     only the state tells.
     """
     if standing.state.status == "cancelled":
@@ -49,11 +51,12 @@ def rest_line(standing: Standing) -> str:
 
 
 def _at_the_end(standing: Standing) -> str:
-    """A finished run rests on the pull requests that somebody rejected, where there are any."""
+    """A finished run rests on the pull requests that somebody rejected, or on the issues that it made, where there are any."""
     if standing.state.graph_hash != standing.pipeline.graph_hash:
         return "done"
     rejected = dict.fromkeys(standing.position.rejected.values())
-    return "; ".join(_of_pull("reopen", number, standing.facts) for number in rejected) or "done"
+    parts = [f"{PART} {number}@" for number in standing.facts.open_parts]
+    return "; ".join([_of_pull("reopen", number, standing.facts) for number in rejected] or parts) or "done"
 
 
 def _of_pull(kind: str, number: IssueNumber, facts: Facts) -> str:

@@ -51,6 +51,17 @@ class SubItem(Value):
     node_id: str | None = None
 
 
+class PartIssue(Value):
+    """One of the issues into which the work item was divided; an item of its own."""
+
+    key: SubItemKey
+    """The proposal's own name of it, e.g. `A`."""
+    title: str
+    depends_on: tuple[SubItemKey, ...] = ()
+    number: IssueNumber
+    node_id: str
+
+
 class KnownPull(Value):
     """A pull request of this run, found again by its number."""
 
@@ -101,6 +112,8 @@ class RunState(Value):
     """How often each rework edge was taken, keyed like `marks`."""
     sub_items: tuple[SubItem, ...] | None = None
     """None until the plan exists."""
+    parts: tuple[PartIssue, ...] = ()
+    """The issues into which the item was divided; empty where it was not, or not yet."""
     pull_requests: tuple[KnownPull, ...] = ()
     gates: tuple[GatePassed, ...] = ()
     status_comment: CommentRef | None = None

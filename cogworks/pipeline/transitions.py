@@ -10,7 +10,7 @@ from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.lane_choice import MovedUp
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.routing import EdgeVerdict, out_edges_after, reopened_by
-from cogworks.pipeline.state import RunState, SubItem, edge_key
+from cogworks.pipeline.state import PartIssue, RunState, SubItem, edge_key
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey
 
@@ -143,6 +143,23 @@ def learn_plan(
             )
         )
     return state.model_copy(update={"sub_items": tuple(items)})
+
+
+def learn_parts(
+    state: RunState, output: Mapping[str, Any], issues: Mapping[SubItemKey, tuple[IssueNumber, str]]
+) -> RunState:
+    """Keep the issues into which the item was divided.
+
+    Args:
+        output: `parts` in dependency order, each with `key`, `title` and `depends_on`.
+        issues: key -> number and node id of the issue that was made for it.
+    """
+    parts = []
+    for part in output["parts"]:
+        number, node_id = issues[part["key"]]
+        known = {"key": part["key"], "title": part["title"], "depends_on": tuple(part["depends_on"])}
+        parts.append(PartIssue(**known, number=number, node_id=node_id))
+    return state.model_copy(update={"parts": tuple(parts)})
 
 
 def _traversals(state: RunState, pipeline: Pipeline) -> dict[EdgeRef, int]:

@@ -4,9 +4,9 @@ from typing import Literal
 
 from cogworks.vocabulary import Value
 
-Lane = Literal["default", "small"]
+Lane = Literal["default", "small", "large"]
 """A built-in pipeline, by its name."""
-AskedLane = Literal["default", "auto", "small"]
+AskedLane = Literal["large", "default", "auto", "small"]
 """What people may ask for; the longer way stands first."""
 
 

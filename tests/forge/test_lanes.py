@@ -12,6 +12,7 @@ from tests.world import CONFIG, World
 SMALL = "cogworks:lane:small"
 DEFAULT = "cogworks:lane:default"
 AUTO = "cogworks:lane:auto"
+LARGE = "cogworks:lane:large"
 SAFETY = "cogworks:safety-critical"
 
 
@@ -40,6 +41,10 @@ def asked(*labels: str, lane: str = "", own: bool = False) -> tuple[str, str | N
         ((AUTO,), "", ("auto", "default")),
         ((AUTO, SMALL), "", ("auto", "default")),
         ((AUTO, DEFAULT), "small", ("default", "default")),
+        ((), "large", ("large", "large")),
+        ((LARGE, DEFAULT), "", ("large", "large")),
+        ((LARGE, SAFETY), "", ("large", "large")),
+        ((SMALL,), "large", ("small", "small")),
     ],
 )
 def test_a_label_goes_before_the_configuration_and_safety_before_both(

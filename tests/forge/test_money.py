@@ -60,7 +60,11 @@ def test_each_sub_work_item_after_the_first_comes_on_top() -> None:
 
 
 def test_until_intake_has_chosen_the_lane_both_are_told() -> None:
-    both = (small(pipeline="default", items=1, whole=Sum(usd=3.0, tokens=300_000)), small(items=1))
+    both = (
+        small(pipeline="default", items=1, whole=Sum(usd=3.0, tokens=300_000)),
+        small(items=1),
+        small(pipeline="large"),
+    )
     state = new_run(DEFAULT).model_copy(update={"expected": both})
     known = facts(lane="auto")
 
@@ -68,6 +72,7 @@ def test_until_intake_has_chosen_the_lane_both_are_told() -> None:
         "Should Intake choose `small`: about $0.42 and 56,000 tokens."
         in expected_lines(state, known, DEFAULT)[0]
     )
+    assert "`large`" not in expected_lines(state, known, DEFAULT)[0]
     chosen = state.model_copy(update={"kind": "feature"})
     assert "Should Intake" not in expected_lines(chosen, known, DEFAULT)[0]
 

@@ -7,10 +7,8 @@ import pytest
 
 from cogworks.forge.sweep import (
     COMMENTS_PER_ITEM,
-    MAX_SKIPPED_SWEEPS,
     LabelChange,
     Listed,
-    Look,
     Movable,
     PullSeen,
     Resting,
@@ -18,16 +16,15 @@ from cogworks.forge.sweep import (
     Tip,
     Verdict,
     Waited,
-    fingerprint,
     in_milestone,
     is_down_to,
     judge,
-    remembered,
     unread,
     waited_for,
     wants_mergeable,
     wants_pulls,
 )
+from cogworks.forge.sweep_memory import MAX_SKIPPED_SWEEPS, Look, fingerprint, remembered
 from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 from tests.engine.open_items import record
@@ -418,3 +415,34 @@ def test_a_step_that_keeps_failing_is_tried_less_and_less_often() -> None:
         )
 
     assert [tried_in(failures) for failures in (1, 2, 3, 9)] == [2, 4, 8, MAX_SKIPPED_SWEEPS]
+
+
+def among(*numbers: int) -> Seen:
+    """A sweep over a divided item that waits for two issues, and these others."""
+    divided = item()
+    others = [divided.model_copy(update={"number": IssueNumber(number)}) for number in numbers]
+    ledger = tip(record("done", waits_for="part 11@; part 12@"))
+    return seen(divided, ledger).model_copy(update={"items": (divided, *others)})
+
+
+def test_a_divided_item_rests_until_none_of_its_issues_is_open() -> None:
+    assert judge(item(), among(11, 12, 13)) == Resting(
+        why="waiting", reason="was divided; waits for #11, #12"
+    )
+    assert judge(item(), among(12)) == Resting(why="waiting", reason="was divided; waits for #12")
+    assert judge(item(), among(13)) == Movable(
+        reason="none of the issues that it was divided into is worked on any more"
+    )
+
+
+def test_what_becomes_of_its_issues_is_a_change_of_a_divided_item() -> None:
+    earlier = Look(fingerprint=fingerprint(item(), among(12)), outcome="done")
+    now = among(13)
+
+    last = remembered(judge(item(), now), earlier, fingerprint(item(), now), sweep=2)
+
+    assert isinstance(last, Movable)
+
+
+def test_issues_that_are_waited_for_are_read_as_no_pull_requests() -> None:
+    assert wants_pulls(tip(record("done", waits_for="part 11@; merge 9@")), {}) == (9,)

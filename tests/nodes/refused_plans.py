@@ -55,7 +55,17 @@ def elsewhere(**changes: Any) -> list[str]:
 
 
 def escalated(**changes: Any) -> list[str]:
-    return [intake.reason_to_escalate(CLASSIFICATION.model_copy(update=changes), ITEM) or ""]
+    return too_much("", **changes)
+
+
+def too_much(division: str, **changes: Any) -> list[str]:
+    asked = task("intake", conventions=Conventions.model_validate({"division": division}))
+    return [intake.reason_to_escalate(CLASSIFICATION.model_copy(update=changes), asked) or ""]
+
+
+HUGE = CLASSIFICATION.estimated_scope.model_copy(update={"files": 41})
+TOO_LARGE = "#7 is too large for one work item: about 41 files (limit 40) and 0 interfaces (limit 25). Split it into several issues."
+MAY_BE_DIVIDED = " Or set the label `cogworks:lane:large` and comment `/cogworks restart`: then a proposal how to split it is made for you to approve."
 
 
 INTAKE = (
@@ -171,11 +181,21 @@ INTAKE = (
     ),
     Row(
         "too-large",
-        lambda: escalated(estimated_scope=CLASSIFICATION.estimated_scope.model_copy(update={"files": 41})),
-        (
-            "#7 is too large for one work item: about 41 files (limit 40) and 0 interfaces (limit 25). Split it into several issues.",
-        ),
+        lambda: escalated(estimated_scope=HUGE),
+        (TOO_LARGE,),
     ),
+    Row(
+        "too-large-unasked",
+        lambda: too_much("on_request", estimated_scope=HUGE),
+        (f"{TOO_LARGE}{MAY_BE_DIVIDED}",),
+    ),
+    Row(
+        "too-large-by-rule-and-critical",
+        lambda: too_much("by_rule", estimated_scope=HUGE, safety_affecting=True),
+        (f"{TOO_LARGE}{MAY_BE_DIVIDED}",),
+    ),
+    Row("large-by-rule", lambda: too_much("by_rule", estimated_scope=HUGE), ("",)),
+    Row("large-as-asked", lambda: too_much("asked", estimated_scope=HUGE, safety_affecting=True), ("",)),
     Row(
         "no-usable-answer",
         lambda: reason(

@@ -6,7 +6,7 @@ from cogworks.nodes.replies import REPLIES
 from cogworks.nodes.review import PASSES
 
 
-def test_the_nodes_of_the_default_pipeline_are_there() -> None:
+def test_the_nodes_of_the_built_in_pipelines_are_there() -> None:
     assert list(NODES) == [
         "intake",
         "architecture",
@@ -15,6 +15,9 @@ def test_the_nodes_of_the_default_pipeline_are_there() -> None:
         "code_generation",
         "review",
         "integration",
+        "division",
+        "parts",
+        "start",
     ]
 
 

@@ -20,15 +20,17 @@ from tests.nodes.refused_changes import (
     OWN_NODES,
     REVIEWING,
 )
+from tests.nodes.refused_divisions import DIVISION
 from tests.nodes.refused_plans import ARCHITECTURE, INTAKE, INTERFACE_DESIGN, PLANNING
 from tests.nodes.refusing import Row
 
 VALIDATING = (
-    "architecture", "artifacts", "asking", "code_generation", "deterministic", "from_prompt", "intake", "integration", "interface_design",
+    "architecture", "artifacts", "asking", "code_generation", "deterministic", "division", "from_prompt", "intake", "integration", "interface_design",
     "lane_bounds", "planning", "review", "spawning", "written_files",
 )  # fmt: skip
 SILENT = (
-    "__init__", "alike", "contract", "customs", "module_names", "pull_request_texts", "registry", "replies", "shown", "task", "templates",
+    "__init__", "alike", "contract", "customs", "division_texts", "module_names", "parting", "pull_request_texts", "registry", "replies", "shown",
+    "statements", "task", "templates",
 )  # fmt: skip
 """They say nothing of an answer: types, words of what passed, and what a prompt shows."""
 
@@ -39,6 +41,7 @@ TABLES: Mapping[str, Sequence[Row]] = {
     "interface_design": INTERFACE_DESIGN,
     "for_a_person": FOR_A_PERSON,
     "planning": PLANNING,
+    "division": DIVISION,
     "review": REVIEWING,
     "integration": INTEGRATION,
     "inputs": INPUTS_OF_NODES,

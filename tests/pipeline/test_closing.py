@@ -2,10 +2,11 @@
 
 import pytest
 
-from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged
+from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.position import locate
-from cogworks.pipeline.state import RunState, SubItem
+from cogworks.pipeline.state import PartIssue, RunState, SubItem
+from cogworks.vocabulary import IssueNumber, SubItemKey
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, PLAN, facts, finished, lease, new_run, pull, with_pull
 
 INDEPENDENT = (PLAN[0], PLAN[1].model_copy(update={"depends_on": ()}))
@@ -74,6 +75,17 @@ def test_a_run_ended_with_its_pull_requests_merged_or_waiting() -> None:
     assert end_of(state, merged) == "every pull request is merged"
     undivided = state.model_copy(update={"sub_items": None})
     assert end_of(undivided, waiting) == "there is a reviewed pull request"
+
+
+def test_a_run_that_divided_its_issue_ends_with_the_last_of_the_parts() -> None:
+    part = PartIssue(key=SubItemKey("A"), title="a", number=IssueNumber(51), node_id="I_51")
+    state = run(*DONE).model_copy(update={"status": "done", "parts": (part,), "pull_requests": ()})
+
+    assert end_of(state, {}, (part.number,)) == "divided into #51; this issue is closed with the last of them"
+    assert end_of(state, {}) == "every issue into which this one was divided is closed"
+    assert [is_all_parts_closed(state, left) for left in ((part.number,), ())] == [False, True]
+    assert not is_all_parts_closed(state.model_copy(update={"status": "running"}), ())
+    assert not is_all_parts_closed(state.model_copy(update={"parts": ()}), ())
 
 
 def test_a_pull_request_that_no_node_ends_with_is_never_the_last() -> None:

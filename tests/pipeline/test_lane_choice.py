@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cogworks.nodes.replies import Classification
-from cogworks.pipeline.lane_choice import MOST_FILES, suits_small
+from cogworks.pipeline.lane_choice import MOST_FILES, suits_large, suits_small
 
 BUG: Mapping[str, Any] = Classification.model_validate(
     {
@@ -66,3 +66,30 @@ def test_what_is_not_said_takes_the_whole_way(missing: str) -> None:
 @pytest.mark.parametrize("odd", [None, "bug_fix", [], 3])
 def test_what_is_no_classification_takes_the_whole_way(odd: object) -> None:
     assert not suits_small(odd)
+
+
+def huge(files: Any = 41, interfaces: Any = 0, **changes: Any) -> Mapping[str, Any]:
+    scope = {"files": files, "interfaces": interfaces, "complexity": "high"}
+    return {**BUG, "type": "new_feature", "estimated_scope": scope, **changes}
+
+
+def test_what_no_other_way_would_take_on_is_divided() -> None:
+    assert suits_large(huge())
+    assert suits_large(huge(files=3, interfaces=26))
+    assert not suits_small(huge())
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        huge(files=40, interfaces=25),
+        huge(files="41"),
+        huge(safety_affecting=True),
+        huge(safety_affecting=None),
+        {**huge(), "estimated_scope": "large"},
+        None,
+        "large",
+    ],
+)
+def test_whatever_does_not_say_so_plainly_is_not_divided(found: object) -> None:
+    assert not suits_large(found)
