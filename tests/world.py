@@ -124,6 +124,8 @@ class World:
     is_locked: bool = False
     is_reopened: bool = False
     parent: IssueNumber | None = None
+    author: Account | None = ANN
+    open_blockers: tuple[IssueNumber, ...] = ()
     title: str = "add() subtracts"
     body: str = "It should add."
     body_edit: Edit | None = None
@@ -361,12 +363,13 @@ class World:
                 is_reopened=self.is_reopened,
                 locked=self.is_locked,
                 url=ADDRESS.url,
-                author=ANN,
+                author=self.author,
                 labels=tuple(self.labels),
                 comments=tuple(self.comments),
                 label_events=tuple(self.label_events),
                 sub_issues=tuple(self.sub_issues),
                 parent=self.parent,
+                open_blockers=self.open_blockers,
             ),
             root_oid=self.root,
             ledger=ledger,

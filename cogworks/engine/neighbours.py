@@ -42,6 +42,8 @@ def with_neighbours(tracker: ListsNeighbours, claimed: Claimed, say: Callable[[s
         # An extra is no reason to stop: the visit does without.
         say(f"{task.visit.node}: WARNING: other issues are not looked at: {error}")
         listed = ()
+    # An issue says what its parts say, and is no duplicate of them.
+    listed = [each for each in listed if each.number != claimed.snapshot.issue.parent]
     found = alike(task.item, listed, sub_item_label=task.conventions.sub_item_label)
     # Whoever takes the visit over has to ask the very same question, or it is paid for twice.
     path = f"{state.folder(claimed.move.index, claimed.move.instance)}/{NEIGHBOURS_FILE}"

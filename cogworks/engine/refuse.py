@@ -18,19 +18,19 @@ from cogworks.engine.consider import lease_ages_of
 from cogworks.errors import LostRace
 from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import LabelEvent
-from cogworks.forge.inbox import newest_event, objection
+from cogworks.forge.inbox import label_objection, newest_event
 from cogworks.forge.labels import present_inputs
 from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.readable import legible_config
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import problem_comment, status_comment
+from cogworks.forge.surface import blocked_comment, problem_comment, status_comment
 from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for
 from cogworks.pipeline.decision import INPUTS
-from cogworks.pipeline.people import CONFIGURATION, Inputs, Owed, Refusal
+from cogworks.pipeline.people import BLOCKED, CONFIGURATION, Inputs, Owed, Refusal
 from cogworks.pipeline.state import RunState, issue_digest, visit_key
 from cogworks.pipeline.visits import MAX_ATTEMPTS
-from cogworks.vocabulary import CommitOid, RunId
+from cogworks.vocabulary import CommitOid, IssueNumber, RunId
 
 VERB = "refused"
 """Of the commit after which an item rests until its repository is mended."""
@@ -57,9 +57,20 @@ class Refused:
     given before the question."""
 
     @property
+    def blocked_by(self) -> tuple[IssueNumber, ...]:
+        """The issues that go first, where nothing is wrong but that: while there are any, no text of people is a problem."""
+        return () if self.considered is None else self.snapshot.issue.open_blockers
+
+    @property
     def refusal(self) -> Refusal:
         digest = hashlib.sha256(self.problem.encode()).hexdigest()
-        return Refusal(digest=digest, config_oid=self.snapshot.repository.config_oid)
+        config_oid = self.snapshot.repository.config_oid
+        return Refusal(digest=digest, config_oid=config_oid, blocked_by=self.blocked_by)
+
+    @property
+    def comment(self) -> str:
+        """What the status comment says."""
+        return blocked_comment(self.problem) if self.blocked_by else problem_comment(self.problem)
 
 
 def tell_refusal(
@@ -119,7 +130,7 @@ def _asked_by(tracker: Correspondence, snapshot: Snapshot) -> LabelEvent | None:
         {} if is_known or event.actor is None else tracker.permissions(snapshot, [event.actor.login])
     )
     known = snapshot.model_copy(update={"permissions": {**snapshot.permissions, **permissions}})
-    return None if objection(event.actor, known, config) else event
+    return None if label_objection(event, known, config) else event
 
 
 def _born(snapshot: Snapshot, run_id: RunId) -> RunState:
@@ -139,7 +150,7 @@ def _with_problem(state: RunState, refused: Refused, event: LabelEvent | None) -
     key = next((each.visit_key for each in state.owed if each.topic == STATUS_TOPIC), None)
     owed = Owed(
         topic=STATUS_TOPIC,
-        body=problem_comment(refused.problem),
+        body=refused.comment,
         visit_key=key or visit_key(state, INPUTS, state.inputs.times),
     )
     others = tuple(each for each in state.owed if each.topic != STATUS_TOPIC)
@@ -200,5 +211,8 @@ def _note(ports: AnswerPorts, ledger: NewLedger, refused: Refused, state: RunSta
 
 
 def _waits_for(state: RunState) -> str:
-    """The trailer that a sweep compares with `.cogworks` as it is then."""
-    return f"{CONFIGURATION} @{state.refusal.config_oid}" if state.refusal else ""
+    """The trailer that a sweep compares with `.cogworks` as it is then, or with the issues that are open then."""
+    if state.refusal is None:
+        return ""
+    others = [f"{BLOCKED} {number}@" for number in state.refusal.blocked_by]
+    return "; ".join(others) or f"{CONFIGURATION} @{state.refusal.config_oid}"

@@ -42,6 +42,7 @@ from cogworks.nodes.contract import Failed
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.limits import calls_model, shortage
+from cogworks.pipeline.people import BLOCKED
 from cogworks.pipeline.position import Standing, instance_name, waiting_for
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import RunState, visit_key
@@ -97,7 +98,7 @@ def _act(ports: StepPorts, seen: Considered, wanted: Wanted) -> StepReport:
             return _finish(ports, seen)
         case move.Wait(waiting_for=waits) if _is_held_before_it_began(seen):
             # There is no ledger yet, or nothing in it but this.
-            problem = "\n".join(f"{wait.line}\n{wait.paste}" for wait in waits)
+            problem = "\n".join(f"{wait.line}\n{wait.paste}".strip() for wait in waits)
             _tell(ports, seen.snapshot, problem, wanted, considered=seen.state)
             return report(
                 "waiting", "; ".join(wait.line for wait in waits), seen, seen.state, waiting_for=waits
@@ -109,7 +110,9 @@ def _act(ports: StepPorts, seen: Considered, wanted: Wanted) -> StepReport:
 
 
 def _is_held_before_it_began(seen: Considered) -> bool:
-    """Whether a text gives orders to the model, and nothing was posted on the issue that could say so."""
+    """Whether other issues go first, or a text gives orders to the model and nothing was posted on the issue that could say so."""
+    if isinstance(seen.decision, move.Wait) and seen.decision.waiting_for[0].kind == BLOCKED:
+        return True
     is_mute = seen.known is None or (not seen.known.has_begun and seen.known.status_comment is None)
     return bool(seen.state.inputs.contaminated) and is_mute
 
@@ -131,7 +134,7 @@ def _rest(
         case move.Stop(is_about_item=False, outcome=outcome, reason=reason):
             return report(outcome, reason, seen, seen.state)
         case move.Stop(outcome="usage_error" | "configuration_error" as outcome, reason=reason):
-            warning = _show_problem(ports, seen.snapshot, reason)
+            warning = _show_instead(ports, seen.snapshot, problem_comment(reason))
             return report(outcome, reason, seen, seen.state, warning=warning)
         case move.Stop(outcome=outcome, reason=reason):
             warning = _show(ports, seen, seen.standing)
@@ -193,7 +196,7 @@ def _visit(ports: StepPorts, seen: Considered, run: move.Run, wanted: Wanted) ->
         state = claimed.visit_lease.state
         reason = shortage(state, seen.facts, seen.pipeline, run.instance)
         if not reason:
-            _show_problem(ports, seen.snapshot, str(error))
+            _show_instead(ports, seen.snapshot, problem_comment(str(error)))
             raise
         _show(ports, seen, replace(seen.standing, state=state))
         # The visit saw only what was left for it; people know the budget of the whole item.
@@ -361,14 +364,14 @@ def _tell(
     has_claimed: bool = False,
     considered: RunState | None = None,
 ) -> None:
-    """Say on the issue what a person has to mend in the repository, or which text they have to answer for.
+    """Say on the issue what a person has to mend in the repository, which text they have to answer for, or what goes first.
 
     Raises:
         StaleTip: the ledger moved meanwhile, so somebody else may have begun.
     """
     state = state_of(snapshot)
+    refused = Refused(snapshot, state, problem, has_claimed or considered is not None, considered)
     if state is None or state.refusal is not None or has_claimed:
-        refused = Refused(snapshot, state, problem, has_claimed or considered is not None, considered)
         ledger = ports.ledger(snapshot)
         try:
             tell_refusal(
@@ -379,13 +382,13 @@ def _tell(
         except CogworksError as error:
             # What is wrong with the repository matters more; the next step tries again.
             ports.say(f"the issue could not be told: {error}")
-    _show_problem(ports, snapshot, problem)
+    _show_instead(ports, snapshot, refused.comment)
 
 
-def _show_problem(ports: StepPorts, snapshot: Snapshot, problem: str) -> str:
+def _show_instead(ports: StepPorts, snapshot: Snapshot, comment: str) -> str:
     try:
         state = state_of(snapshot)
     except CogworksError:
         return ""
-    effects = comment_difference(problem_comment(problem), snapshot, state) if state else ()
+    effects = comment_difference(comment, snapshot, state) if state else ()
     return (ports.tracker.show(effects, snapshot) or "") if effects else ""

@@ -241,6 +241,8 @@ class Issue(Value):
     """Oldest first; at least those that the ledger has not recorded yet."""
     sub_issues: tuple[SubIssue, ...]
     parent: IssueNumber | None
+    open_blockers: tuple[IssueNumber, ...] = ()
+    """Open issues of the repository that block it; none where this GitHub does not say."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from datetime import datetime
 from cogworks.forge.commands import Command, Edited, Misspelt, Said, may_command, new_commands
 from cogworks.forge.facts import Account, Comment, LabelEvent
 from cogworks.forge.labels import LANE_LABEL
+from cogworks.forge.markers import parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.inputs import Asked, Heard, Refused, Verb
 from cogworks.pipeline.people import IgnoredLabel, Inputs
@@ -61,7 +62,7 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
     }
     for event in events:
         login = event.actor.login if event.actor else "somebody whose account is gone"
-        if objection(event.actor, snapshot, config):
+        if label_objection(event, snapshot, config):
             ignored.append(IgnoredLabel(event_id=event.id, label=event.label, by=login))
         elif event.label in verbs:
             asked = Asked(verb=verbs[event.label], by=login, written=event.created_at)
@@ -134,6 +135,19 @@ def objection(account: Account | None, snapshot: Snapshot, config: Config) -> st
     if may_command(permission):
         return ""
     return f"{account.login} has {permission.lower()} permission here, and commands need write"
+
+
+def label_objection(event: LabelEvent, snapshot: Snapshot, config: Config) -> str:
+    """Why a label does not count because of who set it; empty when it does.
+
+    An issue that came of a division was made below another one by the account that also starts it: a person has approved both.
+    """
+    issue, own = snapshot.issue, snapshot.viewer.id
+    is_part = issue.parent is not None and parse_marker(issue.body) is not None
+    ids = [account.id if account else None for account in (event.actor, issue.author)]
+    return (
+        "" if is_part and own is not None and ids == [own, own] else objection(event.actor, snapshot, config)
+    )
 
 
 def _own_permission(account: Account, snapshot: Snapshot) -> str:

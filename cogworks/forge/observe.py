@@ -53,6 +53,7 @@ def facts_of(
         is_locked=snapshot.issue.locked,
         foreign_branches=foreign_branches(snapshot, state),
         is_status_gone=state is not None and is_status_lost(snapshot, state),
+        blocked_by=snapshot.issue.open_blockers,
         open_parts=_open_parts(snapshot, state),
         pulls={pull.number: _as_known_here(pull, snapshot, state) for pull in snapshot.pulls},
         lease_ages_s=lease_ages_s,

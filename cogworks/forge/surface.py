@@ -155,6 +155,11 @@ def problem_comment(problem: str) -> str:
     return f"### cogworks · stopped before it could decide\n\n```text\n{quoted}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
 
 
+def blocked_comment(why: str) -> str:
+    """The status comment while other issues have to be closed first."""
+    return f"### cogworks · waiting for other issues\n\nNothing is begun yet: {why}.\n"
+
+
 def _labels(
     state: RunState, position: Position, waits: tuple[WaitingFor, ...], config: Config
 ) -> frozenset[str]:

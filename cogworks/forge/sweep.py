@@ -7,7 +7,7 @@ from typing import Literal
 
 from cogworks.forge.labels import present_inputs
 from cogworks.pipeline.noticing import OID_DIGITS, read_seen
-from cogworks.pipeline.people import CONFIGURATION, PART, Inputs
+from cogworks.pipeline.people import BLOCKED, CONFIGURATION, PART, Inputs
 from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
@@ -17,6 +17,7 @@ EVENTS_PER_ITEM = 50
 _HEADLINE = re.compile(r"cogworks: (?P<node>\S+) (?P<verb>\S+)(?: \[skip ci\])?")
 _LINE = re.compile(r"^(?P<name>Holder|Cogworks-Waits-For|Cogworks-Seen): (?P<value>.+)$", re.MULTILINE)
 _WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})?@(?P<oid>[0-9a-f]*))?")
+_OTHER_ISSUES = (BLOCKED, PART)
 _AT_WORK = frozenset({"claim", "checkpoint"})
 
 
@@ -189,7 +190,7 @@ def judge(item: Listed, seen: Seen) -> Verdict:
 def has_begun(item: Listed, seen: Seen) -> bool:
     """Whether a node of the item was ever claimed, as far as the newest commit of its ledger tells."""
     tip = seen.tips.get(item.number)
-    return tip is not None and all(wait.kind != CONFIGURATION for wait in waited_for(tip))
+    return tip is not None and all(wait.kind not in (CONFIGURATION, BLOCKED) for wait in waited_for(tip))
 
 
 def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
@@ -255,17 +256,23 @@ def _mended(waited: Sequence[Waited], seen: Seen) -> Movable | None:
 
 def awaited_issues(waited: Sequence[Waited], seen: Seen) -> tuple[IssueNumber, ...]:
     """Of the other issues that an item waits for, those that a sweep sees: they are open and carry the trigger label."""
-    awaited = {wait.number for wait in waited if wait.kind == PART}
+    awaited = {wait.number for wait in waited if wait.kind in _OTHER_ISSUES}
     return tuple(item.number for item in seen.items if item.number in awaited)
 
 
 def _other_issues(waited: Sequence[Waited], seen: Seen) -> Verdict | None:
-    if all(wait.kind != PART for wait in waited):
+    kinds = {wait.kind for wait in waited}.intersection(_OTHER_ISSUES)
+    if not kinds:
         return None
-    if left := awaited_issues(waited, seen):
-        return Resting(
-            why="waiting", reason=f"was divided; waits for {', '.join(f'#{number}' for number in left)}"
+    left = ", ".join(f"#{number}" for number in awaited_issues(waited, seen))
+    if BLOCKED in kinds:
+        return (
+            Resting(why="waiting", reason=f"waits for {left}")
+            if left
+            else Movable(reason="nothing seems to block it any more")
         )
+    if left:
+        return Resting(why="waiting", reason=f"was divided; waits for {left}")
     return Movable(reason="none of the issues that it was divided into is worked on any more")
 
 
@@ -329,7 +336,9 @@ def wants_pulls(tip: Tip, pulls: Mapping[IssueNumber, PullSeen]) -> tuple[IssueN
     """
     before = seen_by(tip)
     known_heads = _known_heads(before)
-    waited = [wait.number for wait in waited_for(tip) if wait.number is not None and wait.kind != PART]
+    waited = [
+        wait.number for wait in waited_for(tip) if wait.number is not None and wait.kind not in _OTHER_ISSUES
+    ]
     changed = [
         known.number
         for known in before.pulls

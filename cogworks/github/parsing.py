@@ -251,6 +251,7 @@ def _issue(node: Node) -> Issue:
             label_events=each(node["inputs"]["nodes"], "inputs.nodes", _label_event),
             sub_issues=sub_issues_of(node, node["repository"]["id"]),
             parent=IssueNumber(node["parent"]["number"]) if node.get("parent") else None,
+            open_blockers=_open_blockers(node),
         )
 
 
@@ -315,6 +316,15 @@ def _title_edit(node: Node) -> Edit | None:
 
 def _renaming(node: Node) -> Edit:
     return Edit(by=account(node.get("actor")), at=node["createdAt"])
+
+
+def _open_blockers(issue: Node) -> tuple[IssueNumber, ...]:
+    """Those of the same repository: other ones have numbers of something else here."""
+    connection = issue.get("blockedBy") or {"nodes": []}
+    visible = [
+        node for node in connection["nodes"] if node and node["repository"]["id"] == issue["repository"]["id"]
+    ]
+    return tuple(IssueNumber(node["number"]) for node in visible if node["state"] == "OPEN")
 
 
 def _blockers(connection: Node | None) -> tuple[IssueNumber, ...] | None:

@@ -28,7 +28,7 @@ from cogworks.pipeline.position import (
 )
 from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.visits import MAX_ATTEMPTS, Lease
-from cogworks.pipeline.waiting import WaitingFor
+from cogworks.pipeline.waiting import WaitingFor, blocked
 from cogworks.pipeline.wording import is_in_doubt
 from cogworks.vocabulary import Value, VisitKey
 
@@ -156,6 +156,8 @@ def _forced(standing: Standing) -> Decision | None:
             reason=f"{standing.facts.issue_url} does not carry the label {standing.facts.trigger!r}, so nobody asked for it. "
             f"Set the label {standing.facts.trigger!r} and run the command again.",
         )
+    if standing.facts.blocked_by and not _has_worked(standing.state):
+        return Wait(waiting_for=(blocked(standing.facts.blocked_by),))
     if found := standing.state.inputs.contaminated:
         return Wait(waiting_for=(question(found),))
     if standing.state.graph_hash != standing.pipeline.graph_hash:
@@ -165,6 +167,11 @@ def _forced(standing: Standing) -> Decision | None:
             f"{standing.pipeline.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or comment `/cogworks restart` to begin anew.",
         )
     return None
+
+
+def _has_worked(state: RunState) -> bool:
+    """Whether a node was ever claimed, in this run or an earlier one: what is begun is brought to its end."""
+    return bool(state.visits or state.folded or state.leases or state.given_back or state.earlier.last_index)
 
 
 def _is_finished(standing: Standing) -> bool:

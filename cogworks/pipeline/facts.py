@@ -49,6 +49,8 @@ class Facts(Value):
     is_safety_critical: bool = False
     lane: Literal["", "large", "default", "auto", "small"] = ""
     """The built-in pipeline that people ask for, or `auto`, by label or by configuration; empty: the repository has its own ones."""
+    blocked_by: tuple[IssueNumber, ...] = ()
+    """Open issues that have to be closed before this one is begun."""
     open_parts: tuple[IssueNumber, ...] = ()
     """Of the issues into which this one was divided, those that are not closed."""
     pulls: Mapping[IssueNumber, PullFacts]

@@ -13,6 +13,8 @@ INPUTS_NODE = NodeId("inputs")
 MIN_HASH_DIGITS = 7
 CONFIGURATION = "configuration"
 """What a refused item waits for, in the trailer that a sweep reads."""
+BLOCKED = "blocked"
+"""What an item waits for that begins when other issues are closed, in the same trailer."""
 PART = "part"
 """What an item waits for that was divided, in the same trailer."""
 
@@ -89,6 +91,8 @@ class Refusal(Value):
     """sha256 of the problem's text."""
     config_oid: str
     """The tree of `.cogworks` that has the problem; empty where there is none."""
+    blocked_by: tuple[IssueNumber, ...] = ()
+    """The issues that have to be closed first, where it is that and no problem."""
 
 
 class CommentRef(Value):

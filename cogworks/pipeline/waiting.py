@@ -1,5 +1,6 @@
 """What only a person can do for a run to go on."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from cogworks.pipeline.people import Doubt
@@ -10,7 +11,7 @@ from cogworks.vocabulary import IssueNumber, NodeId, ScopeCode, SubItemKey, Valu
 class WaitingFor(Value):
     """Something only a person can do, and the words to ask for it."""
 
-    kind: Literal["merge", "approval", "label", "reopen", "resume", "run", "retry"]
+    kind: Literal["merge", "approval", "label", "reopen", "resume", "run", "retry", "blocked"]
     node: NodeId | None = None
     sub_item: SubItemKey | None = None
     number: IssueNumber | None = None
@@ -27,6 +28,18 @@ class WaitingFor(Value):
     def line(self) -> str:
         """What to do, where, and who may, for a console."""
         return f"{self.ask}{f': {self.url}' if self.url else ''} ({self.who})"
+
+
+def blocked(numbers: Sequence[IssueNumber]) -> WaitingFor:
+    """What has to be closed before an item is begun."""
+    listed = ", ".join(f"#{number}" for number in numbers)
+    return WaitingFor(
+        kind="blocked",
+        number=numbers[0],
+        who="nobody has to do anything here",
+        ask=f"it begins by itself when {listed} {'is' if len(numbers) == 1 else 'are'} closed, or {'does' if len(numbers) == 1 else 'do'} "
+        "not block it any more",
+    )
 
 
 def doubted(doubt: Doubt) -> WaitingFor:

@@ -389,3 +389,14 @@ def test_a_state_that_github_cuts_is_refused() -> None:
 
     with pytest.raises(CogworksError, match=r"`state\.json` on the item's ledger is too large"):
         read(change=cut)
+
+
+def test_only_open_issues_of_the_repository_hold_an_item_up() -> None:
+    assert read().issue.open_blockers == (40,)
+    assert read(change=lambda data: data["repository"]["issue"].pop("blockedBy")).issue.open_blockers == ()
+
+
+def test_an_issue_that_was_closed_once_says_so() -> None:
+    again = read(change=lambda data: data["repository"]["issue"].update(stateReason="REOPENED"))
+
+    assert (read().issue.is_reopened, again.issue.is_reopened) == (False, True)

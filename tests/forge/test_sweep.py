@@ -16,6 +16,7 @@ from cogworks.forge.sweep import (
     Tip,
     Verdict,
     Waited,
+    has_begun,
     in_milestone,
     is_down_to,
     judge,
@@ -446,3 +447,15 @@ def test_what_becomes_of_its_issues_is_a_change_of_a_divided_item() -> None:
 
 def test_issues_that_are_waited_for_are_read_as_no_pull_requests() -> None:
     assert wants_pulls(tip(record("done", waits_for="part 11@; merge 9@")), {}) == (9,)
+
+
+def held_up(*numbers: int) -> Seen:
+    """A sweep over an item that two issues block, and these others."""
+    ledger = tip(record("refused", waits_for="blocked 11@; blocked 12@"))
+    return among(*numbers).model_copy(update={"tips": {item().number: ledger}})
+
+
+def test_an_item_rests_while_an_issue_that_blocks_it_is_seen() -> None:
+    assert judge(item(), held_up(12, 13)) == Resting(why="waiting", reason="waits for #12")
+    assert judge(item(), held_up(13)) == Movable(reason="nothing seems to block it any more")
+    assert not has_begun(item(), held_up(12))
