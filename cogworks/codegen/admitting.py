@@ -20,6 +20,7 @@ from cogworks.nodes.replies import PlannedItem, WrittenTests
 from cogworks.repair.transact.measure import file_of, measured, restated, worse
 from cogworks.sight.kinds import Kind, kind_of
 
+_UNDERSCORED = frozenset({".py", ".go", ".rs", ".rb", ".c", ".cc", ".cpp"})
 _DATA_FOLDERS = frozenset({"testdata", "test_data", "fixtures", "__fixtures__", "__snapshots__", "snapshots"})
 
 
@@ -34,12 +35,24 @@ def beyond_tests(reply: WrittenTests, claim: Claim, item: PlannedItem, workspace
         elif path not in claim.paths:
             yield f"{file.path} is written and named neither in `test_path` nor in `extra_paths`; name it, or leave it out"
         elif path in (there | frozenset(item.files)) and not is_test_path(path):
-            yield f"{file.path} is code and not for the writer of tests; leave it out"
+            yield (
+                f"{file.path} is code and not for the writer of tests; leave it out. A file of tests lies in a folder of "
+                f"tests, or is named as one, like {_named_as_a_test(path)}"
+            )
         elif not _is_of_tests(path, claim, place):
             yield (
                 f"{file.path} lies outside of the tests, and only the plan's code comes there; put it beside the tests, into "
                 "their folder for data, or leave it out"
             )
+
+
+def _named_as_a_test(path: str) -> str:
+    at = PurePosixPath(path)
+    return str(
+        at.with_name(
+            f"{at.stem}_test{at.suffix}" if at.suffix in _UNDERSCORED else f"{at.stem}.test{at.suffix}"
+        )
+    )
 
 
 def _own_place(claim: Claim, others: Iterable[str]) -> str:

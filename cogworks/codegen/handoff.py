@@ -18,7 +18,7 @@ Source = Literal["reported", "stored", "planned", "convention"]
 """Who said where the tests are: their writer, an earlier hand-off, the plan, or nobody."""
 
 _TEST_DIRECTORIES = frozenset({"test", "tests", "spec", "specs", "__tests__"})
-_TEST_STEM = re.compile(r"(?:test_.+|.+_test|.+\.test|.+\.spec|conftest|[A-Z]\w*Tests?)")
+_TEST_STEM = re.compile(r"(?:tests?|test_.+|.+_tests?|.+\.test|.+\.test-d|.+\.spec|conftest|[A-Z]\w*Tests?)")
 _PROSE = frozenset({"", ".md", ".rst", ".txt", ".adoc"})
 _DATA = _PROSE | {".csv", ".ini", ".json", ".toml", ".xml", ".yaml", ".yml"}
 

@@ -49,9 +49,14 @@ class NotOffered(Value):
     method: str
     offered: tuple[str, ...]
 
+    @property
+    def in_short(self) -> str:
+        """For whoever reads what was left out and is not about to change it."""
+        return f"service {self.service!r} does not offer {self.method!r}"
+
     def __str__(self) -> str:
         return (
-            f"service {self.service!r} does not offer {self.method!r}, only {', '.join(self.offered) or 'nothing'}. "
+            f"{self.in_short}, only {', '.join(self.offered) or 'nothing'}. "
             "What needs it is left out; a service that offers it can be added to `.cogworks/services.toml`."
         )
 

@@ -228,7 +228,7 @@ class ServicePanel:
             return tuple(answers)
         missing = self._not_offered(operation.method)
         if not offering and operation.is_missed:
-            self._leave_out(f"{operation.purpose}: left out, {missing}")
+            self._leave_out(f"nobody tells {operation.purpose}: {missing.in_short}")
         return missing
 
     @property
@@ -246,7 +246,9 @@ class ServicePanel:
         """What the services say of their files in an operation that nobody has to offer; that none does is told."""
         offering = self._offering(operation.method)
         if not offering:
-            self._leave_out(f"{operation.method} was left out: {self._not_offered(operation.method)}")
+            self._leave_out(
+                f"nobody tells {operation.purpose}: {self._not_offered(operation.method).in_short}"
+            )
         answers: list[Answer[Result]] = []
         for member in offering:
             answer = self._of(

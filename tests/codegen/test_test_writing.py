@@ -651,7 +651,7 @@ def test_where_the_plan_names_no_test_the_convention_does() -> None:
         (written(text="x = 1\n"), f"0 tests collected in {CUSTOM}", "test_empty"),
         (written(text="def test_fine(): ...\n"), f"These pass already: {CUSTOM}::test_fine", "test_not_red"),
         (written(path="tests/test_adding.py", text=TEXT), "tests/test_adding.py::test_zero passed before and is gone", "vanished_tests"),
-        (written(extra_paths=("src/adder/adding.py",), files=(*written().files, FIX)), "is code and not for the writer", "refused_change"),
+        (written(extra_paths=("src/adder/adding.py",), files=(*written().files, FIX)), "or is named as one, like src/adder/adding_test.py", "refused_change"),
         (written(files=(*written().files, FIX)), "named neither in `test_path` nor in `extra_paths`", "refused_change"),
         (
             written("tests/test_adding.py", files=(ProposedFile(path="tests/test_adding.py", action="delete", content=""),)),

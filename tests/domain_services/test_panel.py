@@ -170,8 +170,7 @@ def test_every_optional_operation_that_nobody_offers_is_named_once(tmp_path: Pat
             assert isinstance(one.panel.call(operation, one.copy, Nothing()), NotOffered)
 
     assert one.panel.warnings == tuple(
-        f"{operation.purpose}: left out, service 'no-simulate' does not offer {operation.method!r}, only validate. "
-        "What needs it is left out; a service that offers it can be added to `.cogworks/services.toml`."
+        f"nobody tells {operation.purpose}: service 'no-simulate' does not offer {operation.method!r}"
         for operation in OPTIONAL
     )
     assert one.asked("no-simulate") == ["handshake"]
@@ -219,8 +218,8 @@ def test_rules_that_no_service_offers_are_left_out_with_one_warning(tmp_path: Pa
         assert one.panel.review(one.copy, ["a.txt"]) == ()
 
     assert len(one.told) == 1
-    assert one.told[0].startswith(
-        "review_rules was left out: service 'only-text' does not offer 'review_rules'"
+    assert one.told[0] == (
+        "nobody tells what rules of security and style find in files: service 'only-text' does not offer 'review_rules'"
     )
     assert one.panel.warnings == tuple(one.told)
 
