@@ -126,6 +126,16 @@ class Person:
         issue = self.repository.get_issue(ISSUE_NUMBER)
         return tuple((found.number, found.title) for found in issue.get_sub_issues())
 
+    def waiting_parts(self) -> tuple[str, ...]:
+        """The URLs of the sub-issues that open issues block."""
+        issue = self.repository.get_issue(ISSUE_NUMBER)
+        blocked = []
+        for found in issue.get_sub_issues():
+            _, others = self._api.requester.requestJsonAndCheck("GET", f"{found.url}/dependencies/blocked_by")
+            if any(other["state"] == "open" for other in others):
+                blocked.append(found.html_url)
+        return tuple(blocked)
+
     def mermaid(self) -> str:
         """The Mermaid source in the status comment."""
         for comment in self.repository.get_issue(ISSUE_NUMBER).get_comments():

@@ -43,6 +43,8 @@ class Scenario(Value):
     """The folder of the sample with files that a person puts on the default branch once the work has ended; empty: nobody does."""
     has_checks: bool = False
     """Checks look at the pull requests once the work has ended; those that fail are waited for to be repaired."""
+    looks_at_parts: bool = False
+    """Once the work has ended, a step is taken for each issue that came of it and waits for another one."""
     replies: tuple[str, ...]
     """Folders below that of the recorded replies, those of the scenario itself first."""
     ends: Literal["done", "failed"] = "done"
@@ -158,6 +160,20 @@ _SCENARIOS = (
         replies=("rejected", ""),
         issue=ISSUE,
         acceptance=ACCEPTANCE_TEST,
+    ),
+    Scenario(
+        name="large",
+        shows="an issue that is too large: how to divide it is proposed, rejected, proposed anew and approved; the parts are started",
+        labels=("cogworks:lane:large",),
+        acts=(
+            Act(
+                after="division",
+                says="/cogworks reject division Operations can begin without the scheduler: make the command a part of its own.",
+            ),
+        ),
+        replies=("large",),
+        issue="large.md",
+        looks_at_parts=True,
     ),
 )
 SCENARIOS: Mapping[str, Scenario] = {each.name: each for each in _SCENARIOS}

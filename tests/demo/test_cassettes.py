@@ -73,6 +73,22 @@ def test_the_whole_way_costs_what_the_page_of_pipelines_says() -> None:
     assert uncached <= 100_000
 
 
+def test_a_division_costs_what_the_page_of_pipelines_says() -> None:
+    usages = [recording.reply.usage for recording in Cassette(FOLDER / "large").recordings()]
+    uncached = sum(each.input_tokens + each.cache_creation_input_tokens for each in usages)
+    cached = sum(each.cache_read_input_tokens for each in usages)
+    row = re.search(
+        r"^\| `large` \| an issue in four .*? \| (\d+) \| ([\d ]+) \| ([\d ]+) \|",
+        PAGE.read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert row is not None
+    turns, *told = (int(cell.replace(" ", "")) for cell in row.groups())
+
+    assert turns == len(usages)
+    assert told == [pytest.approx(uncached, rel=0.05), pytest.approx(cached, rel=0.05)]
+
+
 def test_every_reply_can_be_read_in_its_file() -> None:
     as_text = [
         path.name for path in FOLDER.rglob("*.toml") if "reply" not in tomllib.loads(path.read_text("utf-8"))

@@ -47,6 +47,9 @@ class Somebody:
         self.looks += 1
         return self.looks == 1
 
+    def waiting_parts(self) -> Sequence[str]:
+        return ("http://hub/4",)
+
     def merge(self, number: int) -> str:
         self.done.append(f"merge {number}")
         return "title"
@@ -125,6 +128,21 @@ def test_checks_look_when_the_work_has_ended_until_they_find_nothing_new() -> No
     _, last = play(Somebody(), Nobody(), checked, lambda _: left.pop(0), lambda: found.pop(0))
 
     assert (left, found, last) == ([], [], told("done"))
+
+
+def test_what_waits_for_other_issues_is_looked_at_once_the_work_has_ended() -> None:
+    asked: list[Sequence[str]] = []
+    left = [told("done"), told("waiting")]
+
+    def step(arguments: Sequence[str]) -> Mapping[str, Any]:
+        asked.append(arguments)
+        return left.pop(0)
+
+    looking = scenario().model_copy(update={"looks_at_parts": True})
+    url, last = play(Somebody(), Nobody(), looking, step, lambda: ())
+
+    assert asked == [[url, "--take-over"], ["http://hub/4"]]
+    assert last == told("done")
 
 
 def test_a_base_that_moves_is_followed_until_the_pull_request_can_be_merged() -> None:

@@ -87,6 +87,17 @@ EXPECTED = {
         "spec merged, interfaces merged, swi-1 open, swi-2 open",
         gates=2,
     ),
+    "large": Expected(
+        "intake division division parts start",
+        "",
+        told=(
+            "### Proposal: #1 as 2 issues",
+            "### Proposal: #1 as 4 issues",
+            "| C | The command writes ISO 8601 | A, B | 6–8, 12–13 |",
+            "- #4: The command writes ISO 8601 (after #2, #3)",
+            "### cogworks · done: divided into #2, #3, #4, #5; this issue is closed with the last of them",
+        ),
+    ),
 }
 
 
@@ -129,8 +140,24 @@ def test_a_scenario_goes_as_it_is_told(scenario: Scenario, tmp_path: Path) -> No
             issue = played.on_stage.repository.get_issue(1).html_url
             checked = played.cogworks("fsck", issue)
             assert checked.code == 0, checked
+        if scenario.looks_at_parts:
+            look_at_parts(played)
         if scenario.acceptance:
             judge_work(played, scenario, tmp_path)
+
+
+def look_at_parts(played: Played) -> None:
+    """Each is started as an item of its own, and the one that needs two others says that it waits."""
+    repository = played.on_stage.repository
+    labels = {
+        number: [label.name for label in repository.get_issue(number).get_labels()] for number in range(2, 6)
+    }
+    assert labels == {number: ["cogworks:run"] for number in range(2, 6)}
+    assert played.on_stage.waiting_parts() == (repository.get_issue(4).html_url,)
+    (comment,) = repository.get_issue(4).get_comments()
+    assert "it begins by itself when #2, #3 are closed" in comment.body
+    assert repository.get_issue(2).get_comments().totalCount == 0
+    assert played.cogworks("fsck", repository.get_issue(1).html_url).code == 0
 
 
 def judge_work(played: Played, scenario: Scenario, folder: Path) -> None:
@@ -151,7 +178,7 @@ def test_a_scenario_that_is_not_there_is_refused_with_those_that_are() -> None:
 
     assert str(caught.value) == (
         "there is no scenario 'smal-bug'; did you mean 'small-bug'? "
-        "There are small-bug, feature, thin-issue, duplicate, escalation, safety-critical, spec-revised, review-remediation, review-suggestion, ci-failure, merge-conflict, rejected."
+        "There are small-bug, feature, thin-issue, duplicate, escalation, safety-critical, spec-revised, review-remediation, review-suggestion, ci-failure, merge-conflict, rejected, large."
     )
 
 
