@@ -14,6 +14,7 @@ from cogworks.forge.bodies import capped
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
+    ClosePullRequest,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
@@ -416,7 +417,7 @@ class World:
                 self.links.add((effect.blocked, effect.blocking))
             case EditComment() | AddReaction():
                 self._change_comment(effect)
-            case SetBase() | EditPullRequest() | CloseIssue():
+            case SetBase() | EditPullRequest() | ClosePullRequest() | CloseIssue():
                 self._change(effect)
             case SetLabels():
                 self._label(effect)
@@ -454,8 +455,10 @@ class World:
 
         self.comments = [changed(comment) for comment in self.comments]
 
-    def _change(self, effect: SetBase | EditPullRequest | CloseIssue) -> None:
-        if isinstance(effect, CloseIssue):
+    def _change(self, effect: SetBase | EditPullRequest | ClosePullRequest | CloseIssue) -> None:
+        if isinstance(effect, ClosePullRequest):
+            self.close(effect.number)
+        elif isinstance(effect, CloseIssue):
             self.is_open = False
         elif isinstance(effect, SetBase):
             self._rebase(effect)
@@ -500,6 +503,7 @@ class World:
             url=made.url,
             head=made.head,
             base=made.base,
+            is_shown_only=effect.is_shown_only,
         )
 
     def _created(self, effect: CreateSubIssue) -> PublishedSubIssue:

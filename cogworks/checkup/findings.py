@@ -49,6 +49,7 @@ class Checkup(Value):
     """None: it was not run."""
     baseline: Baseline = "require"
     specs: str = "docs/specs"
+    """Where a specification is written; empty where none is merged."""
     dependency_changes: str = "ask"
     problems: tuple[str, ...] = ()
     """What is wrong with the configuration, each with what to do."""

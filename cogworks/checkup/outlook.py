@@ -21,7 +21,12 @@ def _sentences(found: Checkup) -> Iterator[str]:
         yield f"stop before its first model call, with nothing paid (see `to do`{more})"
     else:
         yield _start(found)
-    yield f"write its specification below {found.specs}/{_tests(found.report)}"
+    written = (
+        f"write its specification below {found.specs}/"
+        if found.specs
+        else "show its specification in a pull request that nobody merges"
+    )
+    yield f"{written}{_tests(found.report)}"
     if found.report is not None and found.report.cases:
         yield _guard(found.report)
     yield (

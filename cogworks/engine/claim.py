@@ -86,10 +86,12 @@ def claimed(
         conventions=_conventions(seen, run),
     )
     folder = visit_lease.state.folder(run.index, run.instance)
+    is_last = _is_last(seen, run, visit_lease.state, task)
     known = {
         "experience": told_before(folder, files),
         "packs": frozen_in(files, visit_lease.state),
-        "closes_issue": _closes_issue(seen, run, visit_lease.state, task),
+        "is_last": is_last,
+        "closes_issue": is_last and seen.config.pull_requests.closes_issue,
         **_approvals(visit_lease.lease, seen),
     }
     task = with_edits(task.model_copy(update=known), edited_texts(seen.snapshot, visit_lease.state))
@@ -112,8 +114,8 @@ def claimed(
     )
 
 
-def _closes_issue(seen: Considered, run: Run, state: RunState, task: NodeTask) -> bool:
-    if not seen.config.pull_requests.closes_issue or is_routing(run.instance):
+def _is_last(seen: Considered, run: Run, state: RunState, task: NodeTask) -> bool:
+    if is_routing(run.instance):
         return False
     position = Standing(state, seen.facts, seen.pipeline).position
     on = (task.base_branch, *task.merge_branches)
@@ -133,6 +135,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
     own = seen.pipeline.max_retries(node)
     return Conventions(
         specs=seen.config.paths.spec_folders,
+        merges_specs=seen.config.paths.merges_specs,
         sub_item_label=seen.config.labels.sub_work_item,
         max_retries=seen.config.budgets.sub_work_item_max_retries if own is None else own,
         max_answers=MAX_ANSWERS if own is None else own + 1,

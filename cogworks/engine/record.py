@@ -50,7 +50,17 @@ def known(state: RunState, published: Published) -> RunState:
     """The state with the ids that publishing taught."""
     pulls = {pull.slug: pull for pull in state.pull_requests}
     pulls.update(
-        (p.slug, KnownPull(slug=p.slug, number=p.number, node_id=p.node_id, head=p.head, base=p.base))
+        (
+            p.slug,
+            KnownPull(
+                slug=p.slug,
+                number=p.number,
+                node_id=p.node_id,
+                head=p.head,
+                base=p.base,
+                is_shown_only=p.is_shown_only,
+            ),
+        )
         for p in published.pull_requests
     )
     comment = next((c for c in published.comments if c.topic == STATUS_TOPIC), None)

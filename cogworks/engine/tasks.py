@@ -231,7 +231,7 @@ def _approved(
         node = pipeline.node(visit.node)
         known = state.pull(slug_of(state, node, None))
         now = pulls.get(known.number) if known else None
-        if now is not None and now.state != "closed":
+        if known is not None and now is not None and (now.state != "closed" or known.is_shown_only):
             found.update(dict.fromkeys(node.outputs, now.head_oid))
     return found
 

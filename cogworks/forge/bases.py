@@ -4,9 +4,9 @@ How a pull request says which issue it is part of, and that its merge closes it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from cogworks.forge.effects import CloseIssue, EditPullRequest, SetBase
+from cogworks.forge.effects import CloseIssue, ClosePullRequest, EditPullRequest, SetBase
 from cogworks.forge.facts import PullRequest
 from cogworks.forge.markers import work_prefix
 from cogworks.forge.recorded import recorded_in
@@ -90,6 +90,15 @@ def bodies_put_right(
         body = _with_part(pull.body, state.issue, closes=pull.number == closing)
         if body != pull.body:
             yield EditPullRequest(pull_id=pull.node_id, number=pull.number, body=body)
+
+
+def shown_only_closed(
+    snapshot: Snapshot, state: RunState, approved: Collection[IssueNumber]
+) -> Iterator[ClosePullRequest]:
+    """The effects that close what people have approved and nobody is to merge."""
+    for pull in _own_pulls(snapshot, state):
+        if pull.state == "open" and pull.number in approved:
+            yield ClosePullRequest(pull_id=pull.node_id, number=pull.number)
 
 
 def issue_closed(snapshot: Snapshot, state: RunState, *, is_all_merged: bool) -> Iterator[CloseIssue]:

@@ -48,6 +48,8 @@ class OpenPullRequest(Value):
     base: BranchName
     title: str
     body: str
+    is_shown_only: bool = False
+    """People read and approve it, and nobody merges it."""
 
 
 class CreateSubIssue(Value):
@@ -143,6 +145,14 @@ class EditPullRequest(Value):
     body: str
 
 
+class ClosePullRequest(Value):
+    """Close a pull request that is not to be merged. Key: the pull request."""
+
+    kind: Literal["close_pull_request"] = "close_pull_request"
+    pull_id: str
+    number: IssueNumber
+
+
 class CloseIssue(Value):
     """Close the work item's issue as completed. Key: the issue."""
 
@@ -214,6 +224,7 @@ Effect = Annotated[
     | SetLabels
     | SetBase
     | EditPullRequest
+    | ClosePullRequest
     | CloseIssue
     | ReportCheck
     | PostReview,

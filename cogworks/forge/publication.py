@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
+    ClosePullRequest,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
@@ -47,6 +48,7 @@ class PublishedPull(Value):
     url: str
     head: BranchName
     base: BranchName
+    is_shown_only: bool = False
 
 
 class PublishedSubIssue(Value):
@@ -212,7 +214,7 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
             return None if label_changes(effect, known) != ((), ()) else Repeatable()
         case LinkDependency() | EditComment() | AddReaction() | SetBase() | ReportCheck():
             return None
-        case EditPullRequest() | CloseIssue() | PostReview():
+        case EditPullRequest() | ClosePullRequest() | CloseIssue() | PostReview():
             return None
 
 
@@ -260,6 +262,7 @@ def _adopted_pull(effect: OpenPullRequest, known: Known) -> PublishedPull | None
                 url=pull.url,
                 head=pull.head,
                 base=pull.base,
+                is_shown_only=effect.is_shown_only,
             )
     return None
 

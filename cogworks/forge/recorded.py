@@ -45,7 +45,11 @@ def recorded_in(state_text: str | None) -> Recorded:
 def _is_all_merged(state: Any, seen: Any) -> bool:
     pulls = [pull for pull in seen if isinstance(pull, dict)] if isinstance(seen, list) else []
     is_done = isinstance(state, dict) and state.get("status") == "done"
-    return is_done and bool(pulls) and all(pull.get("state") == "merged" for pull in pulls)
+    known = state.get("pull_requests") if isinstance(state, dict) else None
+    own = [pull for pull in known if isinstance(pull, dict)] if isinstance(known, list) else []
+    shown_only = [pull.get("number") for pull in own if pull.get("is_shown_only")]
+    states = [pull.get("state") for pull in pulls if pull.get("number") not in shown_only]
+    return is_done and bool(states) and all(each == "merged" for each in states)
 
 
 def _object(found: Any, key: str) -> dict[str, Any]:

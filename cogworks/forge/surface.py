@@ -5,7 +5,13 @@ import json
 from collections.abc import Iterator, Mapping
 from textwrap import indent
 
-from cogworks.forge.bases import base_repairs, bodies_put_right, issue_closed, issue_closed_with_parts
+from cogworks.forge.bases import (
+    base_repairs,
+    bodies_put_right,
+    issue_closed,
+    issue_closed_with_parts,
+    shown_only_closed,
+)
 from cogworks.forge.bodies import capped
 from cogworks.forge.effects import AddReaction, EditComment, Effect, PostComment, SetLabels
 from cogworks.forge.facts import Comment
@@ -15,7 +21,7 @@ from cogworks.forge.notices import divided, insisted_on, notices
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
 from cogworks.leaving import in_markdown
-from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged, is_all_parts_closed
+from cogworks.pipeline.closing import closing_pull, done_with, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
@@ -58,8 +64,10 @@ class Surface(Value):
     """The run is done and everything it made is merged, so that the issue is to be closed."""
     is_all_parts_closed: bool = False
     """The run is done and divided its issue, and every issue that came of it is closed, so that this one is to be closed."""
+    done_with: frozenset[IssueNumber] = frozenset()
+    """Pull requests that are not to be merged and not needed any more."""
     closes_issue: bool = False
-    """Whether the three above count: the repository may want to close its issues by hand."""
+    """Whether `closing` and what is to be closed with it count: the repository may want to close its issues by hand."""
 
 
 def project(standing: Standing, config: Config) -> Surface:
@@ -73,6 +81,7 @@ def project(standing: Standing, config: Config) -> Surface:
         closing=last.number if last else None,
         is_all_merged=is_all_merged(standing.state, standing.facts.pulls),
         is_all_parts_closed=is_all_parts_closed(standing.state, standing.facts.open_parts),
+        done_with=done_with(standing.state, standing.pipeline, position),
         closes_issue=config.pull_requests.closes_issue,
     )
 
@@ -93,6 +102,7 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
     effects.extend(comment_difference(surface.comment, snapshot, state))
     effects.extend(_missing_receipts(snapshot, state))
     effects.extend(base_repairs(snapshot, state))
+    effects.extend(shown_only_closed(snapshot, state, surface.done_with))
     if surface.closes_issue:
         effects.extend(bodies_put_right(snapshot, state, surface.closing))
         effects.extend(issue_closed(snapshot, state, is_all_merged=surface.is_all_merged))

@@ -8,6 +8,7 @@ from cogworks.forge.bodies import capped, capped_title
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
+    ClosePullRequest,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
@@ -63,13 +64,15 @@ def describe(effect: Effect) -> str:
             return f"post the comment {effect.topic!r} on #{effect.number}"
         case EditComment(comment_id=subject) | AddReaction(subject_id=subject):
             return f"{'edit' if isinstance(effect, EditComment) else 'react to'} the comment {subject}"
-        case SetBase() | EditPullRequest() | CloseIssue():
+        case SetBase() | EditPullRequest() | ClosePullRequest() | CloseIssue():
             return _change_in_words(effect)
         case SetLabels():
             return f"add labels {', '.join(effect.add) or '-'} to and remove {', '.join(effect.remove) or '-'} from #{effect.number}"
 
 
-def _change_in_words(effect: SetBase | EditPullRequest | CloseIssue) -> str:
+def _change_in_words(effect: SetBase | EditPullRequest | ClosePullRequest | CloseIssue) -> str:
+    if isinstance(effect, ClosePullRequest):
+        return f"close pull request #{effect.number}, which is approved and not to be merged"
     if isinstance(effect, CloseIssue):
         return f"close issue #{effect.number}, of which nothing is left to do"
     if isinstance(effect, EditPullRequest):
@@ -125,7 +128,7 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return [_on_comment(alias, effect, known)]
         case SetLabels():
             return _labels(index, effect, known)
-        case SetBase() | EditPullRequest() | CloseIssue():
+        case SetBase() | EditPullRequest() | ClosePullRequest() | CloseIssue():
             return _change(index, effect, known)
         case PushBranch() | ReportCheck() | PostReview():
             raise CogworksError(
@@ -215,7 +218,9 @@ def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
     ]
 
 
-def _change(index: int, effect: SetBase | EditPullRequest | CloseIssue, known: Known) -> list[Operation]:
+def _change(
+    index: int, effect: SetBase | EditPullRequest | ClosePullRequest | CloseIssue, known: Known
+) -> list[Operation]:
     if isinstance(effect, CloseIssue):
         closed = {"issueId": known.repository.issue.node_id, "stateReason": "COMPLETED"}
         return [Operation(f"e{index}", "closeIssue", closed)]
@@ -223,6 +228,8 @@ def _change(index: int, effect: SetBase | EditPullRequest | CloseIssue, known: K
         raise UsageError(
             f"GitHub showed no pull request {effect.pull_id} of {known.repository.issue.url}, so it was left alone."
         )
+    if isinstance(effect, ClosePullRequest):
+        return [Operation(f"e{index}", "closePullRequest", {"pullRequestId": effect.pull_id})]
     if isinstance(effect, EditPullRequest):
         edited = {"pullRequestId": effect.pull_id, "body": capped(effect.body)}
         return [Operation(f"e{index}", "updatePullRequest", edited)]
@@ -292,6 +299,7 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
                 url=pull["url"],
                 head=effect.head,
                 base=effect.base,
+                is_shown_only=effect.is_shown_only,
             )
         case CreateSubIssue() | CreateIssue():
             return _created(effect, payload.get("issue"))
@@ -312,6 +320,7 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
             | SetLabels()
             | SetBase()
             | EditPullRequest()
+            | ClosePullRequest()
             | CloseIssue()
             | PushBranch()
             | ReportCheck()

@@ -8,6 +8,7 @@ from cogworks.errors import CogworksError, TryAgainLater
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
+    ClosePullRequest,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
@@ -117,6 +118,7 @@ class Publication:
                 OpenPullRequest,
                 EditComment,
                 EditPullRequest,
+                ClosePullRequest,
                 CloseIssue,
                 AddReaction,
                 SetLabels,

@@ -9,6 +9,7 @@ from typing import Protocol
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
+    ClosePullRequest,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
@@ -140,6 +141,7 @@ class StagedItem:
                     url="",
                     head=effect.head,
                     base=effect.base,
+                    is_shown_only=effect.is_shown_only,
                 )
             case CreateSubIssue():
                 return PublishedSubIssue(key=effect.key, number=number, node_id=node_id, url="")
@@ -151,7 +153,7 @@ class StagedItem:
                 )
             case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | ReportCheck():
                 return Repeatable()
-            case EditPullRequest() | CloseIssue() | PostReview():
+            case EditPullRequest() | ClosePullRequest() | CloseIssue() | PostReview():
                 return Repeatable()
 
 

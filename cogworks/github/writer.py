@@ -6,6 +6,7 @@ from cogworks.errors import CogworksError
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
+    ClosePullRequest,
     EditComment,
     EditPullRequest,
     Effect,
@@ -113,7 +114,14 @@ class Writer:
             effect
             for effect in effects
             if isinstance(
-                effect, SetLabels | EditComment | AddReaction | SetBase | EditPullRequest | CloseIssue
+                effect,
+                SetLabels
+                | EditComment
+                | AddReaction
+                | SetBase
+                | EditPullRequest
+                | ClosePullRequest
+                | CloseIssue,
             )
         ]
         known = known_from(snapshot, PublicationContext(), posted=self._posted)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from cogworks.codebase.secretlines import secrets_in
 from cogworks.forge.effects import FileText
-from cogworks.nodes.artifacts import output_of, put_to_people, spec_paths
+from cogworks.nodes.artifacts import SHOWN_ONLY, SPEC_SLUG, output_of, put_to_people, spec_paths
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
@@ -14,8 +14,6 @@ from cogworks.nodes.replies import Specification
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
-
-SLUG = "spec"
 
 
 def run(task: NodeTask, ports: NodePorts) -> Outcome:
@@ -48,15 +46,21 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     if isinstance(reply, Failed):
         return reply
     text = reply.markdown.rstrip() + "\n"
+    is_shown_only = not task.conventions.merges_specs
     return Succeeded(
-        output={**reply.model_dump(mode="json"), "path": path},
+        output={
+            **reply.model_dump(mode="json"),
+            "path": path,
+            **({SHOWN_ONLY: True} if is_shown_only else {}),
+        },
         effects=put_to_people(
             task,
-            SLUG,
+            SPEC_SLUG,
             [FileText(path=path, text=text)],
             headline=f"Add the specification of #{task.item.number}",
             title=f"Specification: {reply.title}",
             body=specification_body(task, reply, path),
+            is_shown_only=is_shown_only,
         ),
         summary=f"specification with {len(reply.requirements)} requirements: {reply.title}",
     )

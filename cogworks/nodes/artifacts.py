@@ -88,7 +88,10 @@ def _listed(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for entry in _entries(lines) if (name := entry.strip().strip("`").strip()))
 
 
-_SLOT = "interfaces"
+_SLOT, _SPECIFICATION = "interfaces", "specification"
+SPEC_SLUG = "spec"
+SHOWN_ONLY = "is_shown_only"
+"""In the output of a specification: true where no file of it is to be merged."""
 
 
 class InterfaceFile(Value):
@@ -126,7 +129,16 @@ def spec_path(task: NodeTask) -> str:
 
 def document_of(task: NodeTask) -> str:
     """Where the specification is kept; empty where no node wrote one."""
-    return spec_path(task) if "specification" in task.inputs else ""
+    if "specification" not in task.inputs:
+        return ""
+    shown = pull_request(task, SPEC_SLUG) if is_shown_only(task) else None
+    return f"#{shown.number}" if shown else spec_path(task)
+
+
+def is_shown_only(task: NodeTask) -> bool:
+    """Whether the specification stands in its pull request and in the ledger alone."""
+    written = task.inputs.get(_SPECIFICATION)
+    return isinstance(written, Mapping) and bool(written.get(SHOWN_ONLY))
 
 
 def spec_paths(task: NodeTask) -> tuple[str, ...]:
@@ -135,12 +147,20 @@ def spec_paths(task: NodeTask) -> tuple[str, ...]:
 
 
 def put_to_people(
-    task: NodeTask, slug: str, files: Sequence[FileText], *, headline: str, title: str, body: str
+    task: NodeTask,
+    slug: str,
+    files: Sequence[FileText],
+    *,
+    headline: str,
+    title: str,
+    body: str,
+    is_shown_only: bool = False,
 ) -> tuple[Effect, ...]:
     """The effects that make whole files a pull request, whose merge or approval is how people accept them.
 
     Args:
         headline: of the commit.
+        is_shown_only: nobody is to merge it.
     """
     return (
         CommitFiles(
@@ -150,7 +170,14 @@ def put_to_people(
             headline=headline,
             visit_key=task.visit.visit_key,
         ),
-        OpenPullRequest(slug=slug, head=task.branch, base=task.base_branch, title=title, body=body),
+        OpenPullRequest(
+            slug=slug,
+            head=task.branch,
+            base=task.base_branch,
+            title=title,
+            body=body,
+            is_shown_only=is_shown_only,
+        ),
     )
 
 
@@ -171,8 +198,12 @@ def output_of(task: NodeTask, slot: str) -> Any:
 
 def specification_text(task: NodeTask, workspace: Workspace) -> str:
     """The approved specification in Markdown, without trailing white space."""
-    merged = workspace.read_newest(spec_path(task), task.item.default_branch)
-    text: str = merged if merged is not None else output_of(task, "specification")["markdown"]
+    if is_shown_only(task):
+        commit = task.approved.get(_SPECIFICATION)
+        found = workspace.read_at(commit, spec_path(task)) if commit else None
+    else:
+        found = workspace.read_newest(spec_path(task), task.item.default_branch)
+    text: str = found if found is not None else output_of(task, _SPECIFICATION)["markdown"]
     return text.rstrip()
 
 

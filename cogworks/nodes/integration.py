@@ -5,7 +5,7 @@ from typing import Any
 
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.forge.effects import OWN_CHECK, OpenPullRequest, PostReview, ReportCheck
-from cogworks.nodes.artifacts import output_of, planned_item
+from cogworks.nodes.artifacts import is_shown_only, output_of, planned_item, specification_text
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.customs import titled_at
 from cogworks.nodes.pull_request_texts import change_body
@@ -56,6 +56,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             left,
             (workspace.read(template) or "") if template else "",
             at_lines=len(remarks.at_lines),
+            specification=specification_text(task, workspace) if task.is_last and is_shown_only(task) else "",
         ),
     )
     count = len(review["findings"])

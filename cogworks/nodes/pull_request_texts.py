@@ -22,6 +22,11 @@ _HOW_TO_ACCEPT = (
     "**To accept**, merge this pull request (or approve it). **To change it**, request changes in a review, or edit the "
     "files on this branch before you merge; what is merged is what the next step reads. **To refuse**, close it without merging."
 )
+_HOW_TO_APPROVE = (
+    "**To accept**, approve this pull request in a review, or comment `/cogworks approve` on the issue with the line that stands "
+    "there; it is then closed unmerged, and its branch stays. **To change it**, request changes in a review, or edit the file on "
+    "this branch before you approve; what is approved is what the next step reads. **To refuse**, close it before anybody approves it."
+)
 
 
 def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
@@ -46,7 +51,7 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     modules = _bullets([f"`{each.name}`{' (new)' if each.new else ''}" for each in reply.affected_modules])
     return _paragraphs(
         f"{_part_of(task)}.",
-        f"This is the specification of *{_plain(task.item.title)}*. It adds one file, `{path}`, and no code.",
+        f"This is the specification of *{_plain(task.item.title)}*. {_spec_file(task, path)}",
         stacking(task),
         f"### What will be true afterwards\n\n{requirements}",
         f"### Modules it touches\n\n{modules}",
@@ -54,8 +59,18 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
         risks,
         decisions,
         packs_section(task),
-        f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the design of the interfaces.",
+        f"### What to do with it\n\n{_how_to_accept(task)} Next comes the design of the interfaces.",
     )
+
+
+def _spec_file(task: NodeTask, path: str) -> str:
+    if task.conventions.merges_specs:
+        return f"It adds one file, `{path}`, and no code."
+    return f"It is here to be read, in `{path}`, and is not merged: the ledger of the issue keeps it."
+
+
+def _how_to_accept(task: NodeTask) -> str:
+    return _HOW_TO_ACCEPT if task.conventions.merges_specs else _HOW_TO_APPROVE
 
 
 def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: Sequence[str] = ()) -> str:
@@ -97,6 +112,7 @@ def change_body(
     template: str = "",
     *,
     at_lines: int = 0,
+    specification: str = "",
 ) -> str:
     """Body of a sub-work-item's pull request.
 
@@ -105,6 +121,7 @@ def change_body(
         review: output of `review`, with the findings that are told here.
         template: of the repository; what it asks for stands in its sections, the rest below them.
         at_lines: how many further findings stand at their lines.
+        specification: that no file of the repository holds; empty: it is said elsewhere.
     """
     proof = Summary.model_validate(code["proof"]) if "proof" in code else None
     open_questions = caution(proof) if proof else ""
@@ -120,6 +137,7 @@ def change_body(
         form,
         *(_section(part.title, part.text) for part in parts if part.title and part.name not in placed),
         _left_out(left_out),
+        _folded("The specification", in_markdown(specification)),
         f"### Review\n\n{_findings(review, at_lines)}",
         packs_section(task),
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "

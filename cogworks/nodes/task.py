@@ -73,6 +73,8 @@ class Conventions(Value):
 
     specs: tuple[str, ...] = ("docs/specs",)
     """Where specifications may be written, without a trailing slash: the first that git does not ignore counts."""
+    merges_specs: bool = True
+    """Whether a specification becomes a file of the repository, and is not only shown to people."""
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts at code generation after the first."""
@@ -161,6 +163,8 @@ class NodeTask(Value):
     """Further unmerged results to merge into the working copy before starting."""
     approved: Mapping[str, CommitOid] = {}
     """Slot -> the head of its pull request, at which people let what is in it pass; slots without one are left out."""
+    is_last: bool = False
+    """The merge of its pull request completes the item."""
     closes_issue: bool = False
     """The merge of its pull request completes the item, and shall close the issue."""
     conventions: Conventions = Conventions()

@@ -55,20 +55,34 @@ def is_last_to_merge(
     own = state.pull(slug_of(state, pipeline.node(at.node), at.sub_item))
     return all(
         _is_merged(known, pulls) or (_is_open(known, pulls) and known.head in below)
-        for known in state.pull_requests
+        for known in _to_merge(state)
         if known != own
+    )
+
+
+def done_with(state: RunState, pipeline: Pipeline, position: Position) -> frozenset[IssueNumber]:
+    """The pull requests that are only shown, and that people have approved or the run has left behind."""
+    approved = {slug_of(state, pipeline.node(gate.node), gate.sub_item) for gate in position.gates}
+    return frozenset(
+        known.number
+        for known in state.pull_requests
+        if known.is_shown_only and (known.slug in approved or state.status == "done")
     )
 
 
 def is_all_merged(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> bool:
     """Whether the run is done and everything that it made is merged."""
-    known = state.pull_requests
+    known = _to_merge(state)
     return state.status == "done" and bool(known) and all(_is_merged(each, pulls) for each in known)
 
 
 def is_all_parts_closed(state: RunState, open_parts: Collection[IssueNumber]) -> bool:
     """Whether the run divided its issue, and none of the issues that came of it is left to do."""
     return state.status == "done" and bool(state.parts) and not open_parts
+
+
+def _to_merge(state: RunState) -> tuple[KnownPull, ...]:
+    return tuple(known for known in state.pull_requests if not known.is_shown_only)
 
 
 def end_of(

@@ -73,7 +73,8 @@ def _passed_before(
         if node_id not in before or (pipeline.is_sub_item(node_id) and sub_item is None):
             continue
         known = state.pull(slug_of(state, pipeline.node(node_id), sub_item))
-        if known is not None and known.number in pulls and pulls[known.number].state == "open":
+        is_open = known is not None and known.number in pulls and pulls[known.number].state == "open"
+        if known is not None and is_open and not known.is_shown_only:
             yield known
 
 

@@ -14,7 +14,7 @@ from cogworks.pipeline.gates import gate_of, work_class
 from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
 from cogworks.pipeline.people import MIN_HASH_DIGITS, GatePassed
 from cogworks.pipeline.places import is_routing, place_of, routing_of
-from cogworks.pipeline.state import RunState, edge_key
+from cogworks.pipeline.state import KnownPull, RunState, edge_key
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor, beyond_bounds, doubted
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, ScopeCode, SubItemKey, Value
@@ -299,7 +299,8 @@ def _gate(
     slug = slug_of(state, node, visit.sub_item)
     known = state.pull(slug) if slug else None
     pull = facts.pulls.get(known.number) if known else None
-    if pull is not None and pull.state == "closed":
+    is_closed = pull is not None and pull.state == "closed"
+    if pull is not None and is_closed and not (known and known.is_shown_only):
         return "waiting" if pull.is_base_gone else pull.number
     if not is_gated(state, facts, pipeline, node):
         return "open"
@@ -312,7 +313,8 @@ def _gate(
     if by is not None:
         oid = pull.head_oid if pull is not None else CommitOid(visit.output_sha256)
         return GatePassed(node=node.id, sub_item=visit.sub_item, how=how, by=by, oid=oid)
-    return "waiting"
+    # What is only shown is closed once it is approved; closed before, it was rejected.
+    return pull.number if pull is not None and is_closed else "waiting"
 
 
 def _passed_by(
@@ -332,6 +334,12 @@ def _passed_by(
 
 def _opens_later(pipeline: Pipeline, node: Node) -> bool:
     return any(pipeline.node(later).slug == node.slug for later in pipeline.downstream_of(node.id))
+
+
+def _wanted(pull: KnownPull) -> str:
+    if pull.is_shown_only:
+        return f"approve pull request #{pull.number}, which is then closed unmerged, or close it to reject it"
+    return f"merge or approve pull request #{pull.number}, or close it to reject it"
 
 
 def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None) -> WaitingFor:
@@ -372,6 +380,6 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
         number=pull.number,
         url=known.url if known else "",
         who=who,
-        ask=f"merge or approve pull request #{pull.number}, or close it to reject it",
+        ask=_wanted(pull),
         paste=approval_line(name, known.head_oid if known else ""),
     )

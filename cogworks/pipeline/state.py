@@ -70,6 +70,8 @@ class KnownPull(Value):
     node_id: str
     head: BranchName
     base: BranchName
+    is_shown_only: bool = False
+    """People read and approve it, and nobody merges it: it is closed once it is approved, and nothing is built on its branch."""
 
 
 class EarlierRuns(Value):

@@ -42,20 +42,29 @@ class BudgetConfig(Value):
     sub_work_item_max_retries: int = Field(default=5, ge=0, le=20)
 
 
-_OTHER_SPECS = "specifications"
+_SPECS, _OTHER_SPECS = "docs/specs", "specifications"
 
 
 class PathConfig(Value):
     """`[paths]`: where artifacts are written in the repository."""
 
-    specs: str = Field(default="docs/specs", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$")
+    specs: str = Field(default=_SPECS, pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_./-]*)?$")
+    """Empty: specifications are read in their pull request and kept in the ledger, and no file of them is merged."""
+
+    @property
+    def merges_specs(self) -> bool:
+        """Whether specifications become files of the repository."""
+        return bool(self.specs)
 
     @property
     def spec_folders(self) -> tuple[str, ...]:
-        """Where specifications may be written, without a trailing slash: the first that git does not ignore counts."""
+        """Where specifications may be written, without a trailing slash: the first that git does not ignore counts.
+
+        Where none is merged, it is where the file stands in the pull request.
+        """
         # Many repositories ignore `docs`, which their tools make.
-        own = self.specs.rstrip("/")
-        return (own,) if "specs" in self.model_fields_set else (own, _OTHER_SPECS)
+        is_own = self.merges_specs and "specs" in self.model_fields_set
+        return (self.specs.rstrip("/"),) if is_own else (_SPECS, _OTHER_SPECS)
 
 
 class LedgerConfig(Value):

@@ -36,6 +36,7 @@ from cogworks.settings.config import (
     CONFIG_FILE,
     Config,
     Environment,
+    PathConfig,
     child_environment,
     parse_config,
 )
@@ -117,7 +118,7 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
             services=tuple(checkups),
             suite=suite,
             baseline=tests.baseline,
-            specs=_specs(configuration.config.paths.spec_folders, looked),
+            specs=_specs(configuration.config.paths, looked),
             dependency_changes=configuration.config.dependencies.changes,
             problems=configuration.problems,
             notes=(*configuration.notes, *looked.notes, *_notes(checkups), *warnings),
@@ -153,8 +154,11 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
         yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit, notes, ignoring)
 
 
-def _specs(folders: Sequence[str], looked: _Looked) -> str:
-    """Where an item would write its specification; the first where git ignores all of them."""
+def _specs(paths: PathConfig, looked: _Looked) -> str:
+    """Where an item would write its specification; the first where git ignores all of them; empty where none is merged."""
+    if not paths.merges_specs:
+        return ""
+    folders = paths.spec_folders
     return next((each for each in folders if not looked.ignoring(f"{each}/1.md")), folders[0])
 
 

@@ -475,3 +475,11 @@ def test_the_folder_of_specifications_is_one_that_git_does_not_ignore(
 
 def test_help_has_examples() -> None:
     assert "cogworks doctor ." in CliRunner().invoke(cli, ["doctor", "--help"]).stdout
+
+
+def test_where_no_specification_is_merged_that_is_said(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    folder = checkout(tmp_path / "shop", {**PASSES, ".cogworks/config.toml": '[paths]\nspecs = ""\n'})
+
+    assert "show its specification in a pull request that nobody merges" in doctor(environment, folder).stdout

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cogworks.forge.bases import bodies_put_right, issue_closed, part_of
-from cogworks.forge.effects import CloseIssue, OpenPullRequest
+from cogworks.forge.bases import bodies_put_right, issue_closed, part_of, shown_only_closed
+from cogworks.forge.effects import CloseIssue, ClosePullRequest, OpenPullRequest
 from cogworks.forge.facts import Branch
 from cogworks.forge.snapshot import Snapshot
 from cogworks.hub.actions.mentions import closing_numbers
@@ -94,6 +94,26 @@ def test_an_issue_that_no_merge_could_close_is_closed_once() -> None:
     # Whoever reopens it afterwards wants it open.
     assert closed(status="done", inputs=merged) == []
     assert closed(is_all_merged=False) == []
+
+
+def test_what_is_only_shown_is_not_waited_for_by_whoever_reopens_the_issue() -> None:
+    seen = {"pulls": [{"number": 101, "state": "closed"}, {"number": 102, "state": "merged"}]}
+    known = [{"number": 101, "is_shown_only": True}, {"number": 102}]
+
+    assert closed(status="done", inputs=seen, pull_requests=known) == []
+    assert closed(status="done", inputs=seen) == [CloseIssue(issue_id="I_7", number=IssueNumber(7))]
+
+
+@pytest.mark.parametrize(
+    ("state", "approved"), [("open", {101}), ("open", set()), ("closed", {101}), ("merged", {101})]
+)
+def test_what_people_are_done_with_is_closed_once(state: str, approved: set[int]) -> None:
+    snapshot, run = shown(PLAIN, state=state)
+
+    found = list(shown_only_closed(snapshot, run, {IssueNumber(each) for each in approved}))
+
+    wanted = ClosePullRequest(pull_id=snapshot.pulls[0].node_id, number=IssueNumber(101))
+    assert found == ([wanted] if state == "open" and approved else [])
 
 
 def test_an_issue_that_was_reopened_after_the_merge_had_closed_it_stays_open() -> None:

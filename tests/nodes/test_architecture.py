@@ -8,6 +8,7 @@ from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.architecture import problems_of, run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import AffectedModule, DependencyChange, Requirement, Specification
+from cogworks.nodes.task import Conventions
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import BranchName
 from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, ports, task
@@ -69,6 +70,20 @@ def test_the_pull_request_says_what_it_is_part_of_and_how_to_accept_it() -> None
     assert body.startswith("Part of #7.")
     assert "| R1 | add(2, 2) is 4. |" in body
     assert "**To accept**, merge this pull request" in body
+
+
+def test_one_that_is_not_to_be_merged_is_shown_and_says_how_to_approve_it() -> None:
+    conventions = Conventions(merges_specs=False)
+    outcome = run(task("architecture", conventions=conventions), ports(SPECIFICATION))
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["is_shown_only"] is True
+    shown = outcome.effects[1]
+    assert isinstance(shown, OpenPullRequest)
+    assert shown.is_shown_only
+    assert "It is here to be read, in `docs/specs/7.md`, and is not merged" in shown.body
+    assert "**To accept**, approve this pull request" in shown.body
+    assert "merge this pull request" not in shown.body
 
 
 CHANGED: Mapping[str, object] = {

@@ -16,6 +16,7 @@ from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown
 from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
 from tests.nodes.examples import CODE, FILES, FIXED, KEY, REVIEW, finding, output, planned, ports, pull, task
+from tests.nodes.examples import INPUTS as INPUTS_OF_ALL
 from tests.packs.declared import COMMIT, PYTHON, pack
 
 INPUTS = {"code": CODE, "review": REVIEW}
@@ -320,3 +321,35 @@ def test_all_remarks_stand_in_the_body(changes: dict[str, Any]) -> None:
 
     assert isinstance(opening, OpenPullRequest)
     assert "| warning | `src/adder/adding.py` line 2 | Wrong for negative numbers. |" in opening.body
+
+
+SHOWN_ONLY = {"specification": {**INPUTS_OF_ALL["specification"], "is_shown_only": True}}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "is_last", "text"),
+    [
+        (SHOWN_ONLY, True, "# As approved\n\n- **R1** one @\u200bann."),
+        (SHOWN_ONLY, False, ""),
+        ({}, True, ""),
+    ],
+    ids=["the-last", "not-the-last", "a-file-has-it"],
+)
+def test_the_last_pull_request_holds_a_specification_that_no_file_has(
+    inputs: dict[str, Any], is_last: bool, text: str
+) -> None:
+    approved = CommitOid("9" * 40)
+    at = ports()
+    at.copy.approve(approved, {"docs/specs/7.md": "# As approved\n\n- **R1** one @ann.\n"})
+    last = task(
+        "integration",
+        sub_item="A",
+        inputs={**INPUTS, **inputs},
+        is_last=is_last,
+        approved={"specification": approved},
+    )
+
+    body = opened(run(last, at)).body
+
+    folded = f"<details><summary>The specification</summary>\n\n{text}\n\n</details>"
+    assert (folded in body, "The specification" in body) == (bool(text), bool(text))

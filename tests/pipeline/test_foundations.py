@@ -62,6 +62,17 @@ def built_on(state: RunState, name: str, *pulls: PullFacts, own: str = "") -> tu
     return foundations(state, GRAPH, facts, at(name), own=BranchName(own) if own else None)
 
 
+def test_nothing_is_built_on_what_is_only_shown() -> None:
+    state = known(spec="main", faces="main")
+    shown = tuple(
+        each.model_copy(update={"is_shown_only": each.slug == "spec"}) for each in state.pull_requests
+    )
+    state = state.model_copy(update={"pull_requests": shown})
+
+    assert built_on(state, "faces", pull(31)) == ()
+    assert built_on(state, "plan", pull(31), pull(32)) == (FACES,)
+
+
 @pytest.mark.parametrize("node", ["plan", "code@A"])
 @pytest.mark.parametrize(
     ("spec", "faces", "expected"),

@@ -3,7 +3,7 @@ import pytest
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.people import GatePassed
+from cogworks.pipeline.people import Approval, GatePassed
 from cogworks.pipeline.position import (
     Standing,
     failures,
@@ -13,6 +13,7 @@ from cogworks.pipeline.position import (
     slug_of,
     waiting_for,
 )
+from cogworks.pipeline.state import RunState
 from cogworks.pipeline.transitions import settle
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey
@@ -77,6 +78,49 @@ def test_a_pull_request_that_was_closed_unmerged_is_a_rejection() -> None:
         (at("spec"), "pull request #31 was closed unmerged; reopen it to go on"),
     )
     assert how_to_retry(state, facts()) == ""
+
+
+def shown_only() -> RunState:
+    """The specification is to be approved, and merged by nobody."""
+    state = finished(new_run(), "spec")
+    known = tuple(each.model_copy(update={"is_shown_only": True}) for each in state.pull_requests)
+    return state.model_copy(update={"pull_requests": known})
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [pull(31, "closed", approved_by="bob"), pull(31, approved_by="bob"), MERGED_SPEC],
+    ids=["approved-and-closed", "approved", "merged-all-the-same"],
+)
+def test_the_gate_of_what_is_only_shown_stays_passed_when_it_is_closed(seen: PullFacts) -> None:
+    position = locate(shown_only(), facts(seen), GRAPH)
+
+    assert [gate.node for gate in position.gates] == ["spec"]
+    assert (position.rejected, position.frontier.ready) == ({}, (at("plan"),))
+
+
+def test_an_approval_by_command_counts_after_it_is_closed() -> None:
+    approval = Approval(node=NodeId("spec"), sub_item=None, artifact="a" * 12, by="ann", comment_id=1)
+    state = shown_only().model_copy(update={"approvals": (approval,)})
+
+    position = locate(state, facts(pull(31, "closed")), GRAPH)
+
+    assert [(gate.node, gate.by) for gate in position.gates] == [("spec", "ann")]
+
+
+def test_what_is_only_shown_and_closed_before_anybody_approves_it_is_rejected() -> None:
+    position = locate(shown_only(), facts(pull(31, "closed")), GRAPH)
+
+    assert (position.gates, position.rejected) == ((), {at("spec"): 31})
+
+
+def test_who_is_asked_about_it_is_told_that_it_is_closed() -> None:
+    [asked] = waiting_for(Standing(shown_only(), facts(pull(31)), GRAPH))
+
+    assert (asked.kind, asked.ask) == (
+        "merge",
+        "approve pull request #31, which is then closed unmerged, or close it to reject it",
+    )
 
 
 def test_several_nodes_of_one_rejected_pull_request_are_one_failure() -> None:

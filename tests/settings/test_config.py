@@ -62,7 +62,7 @@ def test_all_problems_are_reported_at_once() -> None:
         "`llm.modle` is not a key cogworks knows; did you mean `model`?",
         "`budgets.pipeline_max_cost_dollars` is inf: Input should be a finite number",
         "`budgets.pipeline_max_tokens` is -1: Input should be greater than 0",
-        "`paths.specs` is '/etc': String should match pattern '^[A-Za-z0-9_][A-Za-z0-9_./-]*$'",
+        "`paths.specs` is '/etc': String should match pattern '^(?:[A-Za-z0-9_][A-Za-z0-9_./-]*)?$'",
         "`lables` is not a key cogworks knows; did you mean `labels`?",
         "`labels.hold` and `labels.trigger` are both 'cogworks:run'; give each its own name",
     )

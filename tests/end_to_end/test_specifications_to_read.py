@@ -1,0 +1,107 @@
+"""With `[paths] specs = ""` people approve a specification that nobody merges; a real hub, and a model that is told its answers."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.scene import Scene
+from tests.end_to_end.test_example_pipelines import (
+    HOURS,
+    IMPLEMENTED,
+    NO_INTERFACES,
+    PASSED,
+    PLAN,
+    SPECIFIED,
+    classified,
+    standing,
+    written,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # seconds on a busy machine; usually a tenth of that
+
+REPLIES = (
+    classified(complexity="medium"),
+    SPECIFIED,
+    NO_INTERFACES,
+    PLAN,
+    written(HOURS),
+    IMPLEMENTED,
+    *[PASSED] * 3,
+)
+PATH = "docs/specs/1.md"
+EDITED = "# Read decimals\n\n- **R1** `1.5h` is 90 minutes, and `,5h` is refused.\n"
+
+
+def merge_no_specifications(scene: Scene) -> None:
+    there = scene.file(".cogworks/config.toml")
+    scene.write(".cogworks/config.toml", f'{there}\n[paths]\nspecs = ""\n')
+
+
+def states(scene: Scene) -> list[tuple[str, str, str]]:
+    return [
+        (pull["headRefName"], pull["baseRefName"], pull["state"])
+        for pull in scene.seen()["pullRequests"]["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("way", ["review", "command"])
+def test_an_approved_specification_is_closed_unmerged_and_told_where_the_item_ends(
+    tmp_path: Path, way: str
+) -> None:
+    with standing(tmp_path, "", *REPLIES, tests_first=True) as stand:
+        scene = stand.scene
+        merge_no_specifications(scene)
+        first = scene.cogworks("run", "--json", **stand.model)
+        [wait] = first.told["waiting_for"]
+        assert wait["ask"] == (
+            "approve pull request #2, which is then closed unmerged, or close it to reject it"
+        )
+        pull = stand.repository.get_pull(2)
+        assert "It is here to be read, in `docs/specs/1.md`, and is not merged" in pull.body
+        there = stand.repository.get_contents(PATH, ref="cogworks/1/spec")
+        stand.repository.update_file(PATH, "Say what is refused", EDITED, there.sha, branch="cogworks/1/spec")
+        [wait] = scene.cogworks("run", "--json", **stand.model).told["waiting_for"]
+        if way == "review":
+            stand.repository.get_pull(2).create_review(event="APPROVE")
+        else:
+            stand.repository.get_issue(1).create_comment(wait["paste"])
+        ended = scene.cogworks("run", "--json", **stand.model)
+
+        assert (ended.code, ended.told["outcome"]) == (0, "done"), ended.err
+        assert states(scene) == [("cogworks/1/spec", "main", "CLOSED"), ("cogworks/1/swi-1", "main", "OPEN")]
+        for branch in ("main", "cogworks/1/swi-1"):
+            assert PATH not in scene.git("ls-tree", "-r", "--name-only", branch)
+        # What people approved is what those who come later read.
+        assert all("`,5h` is refused" in str(seen.body) for seen in stand.server.seen[2:])
+        body = scene.seen()["pullRequests"]["nodes"][1]["body"]
+        assert "Follows the specification in #2." in body
+        assert "<details><summary>The specification</summary>\n\n# Read decimals" in body
+        assert "`,5h` is refused" in body
+
+        scene.person.merge(int(ended.told.get("number") or 4))
+        scene.cogworks("run", "--json", **stand.model)
+        assert stand.repository.get_issue(1).state == "closed"
+        assert scene.cogworks("fsck").code == 0
+
+
+def test_one_that_is_closed_before_anybody_approves_it_is_rejected(tmp_path: Path) -> None:
+    with standing(tmp_path, "", *REPLIES[:2], tests_first=True) as stand:
+        merge_no_specifications(stand.scene)
+        stand.scene.cogworks("run", "--json", **stand.model)
+        stand.repository.get_pull(2).edit(state="closed")
+
+        ended = stand.scene.cogworks("run", "--json", **stand.model)
+
+        assert "pull request #2 was closed unmerged" in str(ended.told)
+
+
+def test_who_merges_it_all_the_same_opens_the_gate(tmp_path: Path) -> None:
+    with standing(tmp_path, "", *REPLIES, tests_first=True) as stand:
+        merge_no_specifications(stand.scene)
+
+        stand.play()
+
+        assert states(stand.scene)[0] == ("cogworks/1/spec", "main", "MERGED")
