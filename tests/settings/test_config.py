@@ -70,7 +70,7 @@ def test_all_problems_are_reported_at_once() -> None:
 
 def test_a_key_that_resembles_none_gets_the_list_of_all() -> None:
     assert _problems(f"{SMALLEST}[ledger]\nzzz = 1\n") == (
-        "`ledger.zzz` is not a key cogworks knows; known here: checkpoint_usd, keep_days",
+        "`ledger.zzz` is not a key cogworks knows; known here: checkpoint_usd, keep_days, writers",
     )
 
 
