@@ -1,6 +1,7 @@
 """The issues of an approved division: first they are created and linked, then each is started as an item of its own."""
 
-from cogworks.forge.effects import CreateSubIssue, Effect, LinkDependency, SetLabels
+from cogworks.canonical import canonical
+from cogworks.forge.effects import CreateSubIssue, LinkDependency, SetLabels
 from cogworks.nodes.artifacts import output_of
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
 from cogworks.nodes.division_texts import issue_body
@@ -9,17 +10,18 @@ from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.elements import DIVISION, PARTS
 from cogworks.vocabulary import SubItemKey
 
+ISSUES_FILE = "issues.json"
+
 
 def create(task: NodeTask, ports: NodePorts) -> Outcome:
     """An issue for each part, below the one that was divided, and a link for each that waits for another.
 
     They are told apart by the visit that proposed them: whoever does this again finds those that are there.
     """
-    del ports
     division = Division.model_validate(output_of(task, DIVISION))
     titles = {part.key: part.title for part in division.parts}
     made_by = task.made_by[DIVISION]
-    created: list[Effect] = [
+    created = [
         CreateSubIssue(
             key=SubItemKey(part.key),
             title=" ".join(part.title.split()),
@@ -29,6 +31,8 @@ def create(task: NodeTask, ports: NodePorts) -> Outcome:
         )
         for part in division.parts
     ]
+    # Kept before anything is made, under the lease: a runner that slept through its end is stopped by that write.
+    ports.keep(ISSUES_FILE, canonical([{"title": each.title, "body": each.body} for each in created]))
     links = [
         LinkDependency(blocked=SubItemKey(part.key), blocking=SubItemKey(other))
         for part in division.parts

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.large_way import large_way
 from tests.chaos.long_talk import LongTalk, long_talk
 from tests.chaos.short_way import short_way
 from tests.chaos.timeline import Theatre, theatre
@@ -43,6 +44,13 @@ def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
 def mending(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """An item of `small` whose review gives an exact fix, played to its end."""
     with short_way(tmp_path_factory.mktemp("mending"), mends=True) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
+    """An issue that is divided, played until its parts are started."""
+    with large_way(tmp_path_factory.mktemp("large")) as opened:
         yield opened
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from github.ContentFile import ContentFile
 
 from cogworks.demo import stage
-from cogworks.demo.facts import ISSUE_NUMBER
+from cogworks.demo.facts import ISSUE, ISSUE_NUMBER
 from cogworks.demo.person import Person
 from cogworks.settings.config import CONFIG_FILE, child_environment
 from tests.chaos.forked import Forked
@@ -69,6 +69,10 @@ class Theatre:
     memory: Memory = field(default_factory=dict)
     """Of the Python service; always empty where it has none."""
     issue_url: str = ""
+    issue: str = ISSUE
+    """The file of the sample with the issue that is written."""
+    decide: Callable[["Theatre", str], None] | None = None
+    """What the person does where something waits for an approval, with the line that gives it; None: nothing does."""
     lane: str = ""
     """The label of the lane that the item takes; empty: none is asked for."""
     prepare: Callable[["Theatre"], None] = lambda _: None
@@ -85,7 +89,7 @@ class Theatre:
 
     def begin(self) -> None:
         """The issue is written and triggered."""
-        self.issue_url = self.person.write_issue()
+        self.issue_url = self.person.write_issue(self.issue)
         if self.lane:
             self._take_lane()
         self.prepare(self)
@@ -137,6 +141,9 @@ class Theatre:
     def act(self, report: Mapping[str, Any]) -> None:
         """What the person does at gates."""
         for wait in report["waiting_for"] if report["outcome"] == "waiting" else ():
+            if self.decide is not None:
+                self.decide(self, wait["paste"])
+                continue
             assert wait["kind"] == "merge", report
             self.person.merge(int(wait["number"]))
 
