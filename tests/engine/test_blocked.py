@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from cogworks.engine.consider import Wanted, consider, read_item
+from cogworks.engine.consider import Wanted, consider, read_item, work_item
 from cogworks.forge.facts import Account
 from cogworks.forge.markers import marked
 from cogworks.vocabulary import IssueNumber, Login, RunId, VisitKey
@@ -127,6 +127,7 @@ def test_its_mark_is_no_text_for_a_model() -> None:
     seen = consider(read_item(Runner(part())), Wanted(), new_run_id=lambda: RunId("run-9"))
 
     assert "cogworks:1" in seen.snapshot.issue.body
+    assert work_item(seen.snapshot, seen.config).body == "One of the parts of #3."
 
 
 @pytest.mark.parametrize(

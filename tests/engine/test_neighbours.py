@@ -54,6 +54,15 @@ def test_other_issues_are_listed_once_and_kept_in_the_ledger() -> None:
     assert '"number":3' in kept.replace(" ", "")
 
 
+def test_the_issue_that_was_divided_is_no_neighbour_of_its_parts() -> None:
+    world, intake = item(), Intake(DONE)
+    world.parent = SAME.number
+
+    runner(world, intake).step()
+
+    assert intake.told == [()]
+
+
 def test_a_visit_that_is_taken_over_is_told_the_same_without_a_request() -> None:
     world, intake = item(), Intake(DONE, DONE)
     first = runner(world, intake)
