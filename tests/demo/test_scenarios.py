@@ -158,6 +158,23 @@ def look_at_parts(played: Played) -> None:
     assert "it begins by itself when #2, #3 are closed" in comment.body
     assert repository.get_issue(2).get_comments().totalCount == 0
     assert played.cogworks("fsck", repository.get_issue(1).html_url).code == 0
+    close_parts(played)
+
+
+def close_parts(played: Played) -> None:
+    """What waited can begin when both of those are closed, and the issue is closed with the last part."""
+    repository = played.on_stage.repository
+    for number in (2, 3):
+        repository.get_issue(number).edit(state="closed")
+    ready = played.cogworks("process", repository.get_issue(4).html_url, "--dry-run")
+    assert (ready.code, "intake" in ready.out) == (0, True), ready
+    played.process([repository.get_issue(1).html_url])
+    assert repository.get_issue(1).state == "open"
+    for number in (4, 5):
+        repository.get_issue(number).edit(state="closed")
+    played.process([repository.get_issue(1).html_url])
+    assert repository.get_issue(1).state == "closed"
+    assert "done: every issue into which this one was divided is closed" in played.comments()[0]
 
 
 def judge_work(played: Played, scenario: Scenario, folder: Path) -> None:
