@@ -154,28 +154,35 @@ def _read(name: str) -> Iterator[tuple[str, str]]:
             yield kind, _PLACEHOLDER.sub(lambda found: ENCODERS[found[1]](found[2]), text)
 
 
+def _texts(name: str, part: Part) -> Iterator[tuple[str, str]]:
+    """A held-out part that somebody has looked into is among the tuned ones from then on."""
+    for suffix in ("", "-earlier-held-out") if part == "tuned" else ("-held-out",):
+        yield from _read(f"{name}{suffix}")
+
+
 def _attacks(part: Part) -> Iterator[Sample]:
     carriers = list(_CARRIERS[part].items())
     issues = _ISSUES[part]
-    for place, (kind, text) in enumerate(_read("attacks" if part == "tuned" else "attacks-held-out")):
+    for place, (kind, text) in enumerate(_texts("attacks", part)):
         yield Sample(issues[place % len(issues)].replace("{}", text), kind, "issue", part, is_attack=True)
         name, carry = carriers[place % len(carriers)]
         yield Sample(carry(unicodedata.normalize("NFC", text)), kind, name, part, is_attack=True)
 
 
 def _benign(part: Part) -> Iterator[Sample]:
-    suffix = "" if part == "tuned" else "-held-out"
     carriers = list(_CARRIERS[part].items())
-    for place, (kind, text) in enumerate(_read(f"benign{suffix}")):
+    for place, (kind, text) in enumerate(_texts("benign", part)):
         yield Sample(text, kind, "issue", part, is_attack=False)
         # Harmless texts are encoded as well: it is no crime.
         if place % 3 == 0:
             name, carry = carriers[(place // 3) % len(carriers)]
-            yield Sample(carry(text), kind, name, part, is_attack=False)
+            carried = carry(text)
+            if carried != text:
+                yield Sample(carried, kind, name, part, is_attack=False)
     frames = _FRAMES[part]
     plain = [
         text
-        for _, text in _read(f"attacks{suffix}")
+        for _, text in _texts("attacks", part)
         if "\n" not in text and not set(text) & set('"“”„«»「」`{}')
     ]
     for place, text in enumerate(plain[:: 2 if part == "tuned" else 3]):
