@@ -29,12 +29,15 @@ def sources(state: RunState, name: str) -> tuple[Source, ...]:
     return sources_of(state, GRAPH, at(name), ordinal=state.ordinal_of_next(at(name)))
 
 
-def whole(slot: str, path: str, dependency: str | None = None) -> Source:
+def whole(slot: str, path: str, dependency: str | None = None, *, of: RunState) -> Source:
+    """What the visit put out whose folder begins with its index."""
+    made_by = (visit.visit_key for visit in of.visits if path.startswith(f"{visit.index:04}-"))
     return Source(
         slot=slot,
         dependency=SubItemKey(dependency) if dependency else None,
         path=f"visits/{path}/output.json",
         is_whole=True,
+        visit_key=next(made_by),
     )
 
 
@@ -63,25 +66,26 @@ def task(state: RunState, name: str, *pulls: PullFacts, graph: Pipeline = GRAPH)
 def test_a_node_is_handed_the_newest_output_of_every_input_it_declares() -> None:
     state = finished(new_run(), "spec", "plan", "code@A")
 
-    assert sources(state, "review@A") == (whole("code", "0003-code@21"),)
-    assert sources(finished(state, "review@A"), "ship@A") == (
-        whole("code", "0003-code@21"),
-        whole("review", "0004-review@21"),
+    assert sources(state, "review@A") == (whole("code", "0003-code@21", of=state),)
+    reviewed = finished(state, "review@A")
+    assert sources(reviewed, "ship@A") == (
+        whole("code", "0003-code@21", of=reviewed),
+        whole("review", "0004-review@21", of=reviewed),
     )
 
 
 def test_another_sub_items_output_is_none_of_its_inputs() -> None:
     state = finished(new_run(), *A_DONE, "code@B")
 
-    assert sources(state, "review@B")[0] == whole("code", "0006-code@22")
+    assert sources(state, "review@B")[0] == whole("code", "0006-code@22", of=state)
 
 
 def test_a_sub_item_is_handed_what_the_same_node_made_for_those_it_depends_on() -> None:
     state = finished(new_run(), *A_DONE)
 
     assert sources(state, "code@B") == (
-        whole("plan", "0002-plan"),
-        whole("code", "0003-code@21", dependency="A"),
+        whole("plan", "0002-plan", of=state),
+        whole("code", "0003-code@21", dependency="A", of=state),
     )
 
 
@@ -90,11 +94,12 @@ def test_rework_brings_back_the_outputs_it_preserves_and_no_other_discarded_one(
     reworked = settle(state, GRAPH, visit(state, "review@A"), {"review": {"passed": False}})
 
     assert sources(reworked, "code@A") == (
-        whole("plan", "0002-plan"),
-        whole("review", "0004-review@21"),
-        whole("code", "0003-code@21").model_copy(update={"is_earlier": True}),
+        whole("plan", "0002-plan", of=reworked),
+        whole("review", "0004-review@21", of=reworked),
+        whole("code", "0003-code@21", of=reworked).model_copy(update={"is_earlier": True}),
     )
-    assert sources(finished(reworked, "code@A"), "review@A")[0] == whole("code", "0005-code@21")
+    again = finished(reworked, "code@A")
+    assert sources(again, "review@A")[0] == whole("code", "0005-code@21", of=again)
 
 
 def test_rework_is_handed_what_its_own_node_put_out_before() -> None:
@@ -124,7 +129,9 @@ def test_an_input_that_only_rework_brings_is_not_missing_at_first() -> None:
 
 
 def test_what_a_dependency_made_is_no_substitute_for_an_input_of_ones_own() -> None:
-    assert missing_inputs(GRAPH, at("review@A"), (whole("code", "x", dependency="A"),)) == ("code",)
+    of_dependency = whole("code", "0003-code@21", dependency="A", of=finished(new_run(), *A_DONE))
+
+    assert missing_inputs(GRAPH, at("review@A"), (of_dependency,)) == ("code",)
 
 
 def test_a_task_says_everything_a_visit_is_about() -> None:
@@ -141,6 +148,7 @@ def test_a_task_says_everything_a_visit_is_about() -> None:
         ),
         item=ITEM,
         inputs={"plan": {"from": "visits/0002-plan/output.json"}},
+        made_by={"plan": state.visits[1].visit_key},
         dependency_outputs={},
         sub_item=SubItemRef(key=SubItemKey("A"), ordinal=1, number=IssueNumber(21), depends_on=()),
         sub_items=(
