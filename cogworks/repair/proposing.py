@@ -13,6 +13,7 @@ from cogworks.codebase.diffplacing import (
     normalised_replacements,
     recounted,
 )
+from cogworks.codebase.patchtree import TreeView
 from cogworks.repair.landmarks import FailurePattern, RepairTarget
 from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.sources import lines_of
@@ -189,7 +190,16 @@ def judged(
     read = 0
     most_bytes = request.step.max_diff_bytes
     small = [reply for reply in replies if _bytes_of(reply) <= most_bytes]
-    sources = ports.tree.view_of([*request.step.files, *_named(small)]).sources
+    views: dict[frozenset[str], TreeView] = {}
+
+    def view_of(paths: Sequence[str]) -> TreeView:
+        # Nothing is written between one reply and the next, and most of them are about the same files.
+        key = frozenset(paths)
+        if key not in views:
+            views[key] = ports.tree.view_of(paths)
+        return views[key]
+
+    sources = view_of([*request.step.files, *_named(small)]).sources
     for number, reply in enumerate(replies[: _MOST_READ * request.most], 1):
         if len(kept) == request.most:
             break
@@ -206,7 +216,7 @@ def judged(
         if name in kept:
             refused.append(f"diff {number}: is the same as an earlier one")
             continue
-        verdict = ruled(text, request.step, ports, tried=frozenset(tried))
+        verdict = ruled(text, request.step, ports, tried=frozenset(tried), view_of=view_of)
         if verdict.violations:
             refused += [f"diff {number}: {each.code}: {each.text}" for each in verdict.violations]
             continue

@@ -3,9 +3,9 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -54,8 +54,15 @@ class Site:
 class ProbeSandbox:
     """A throw-away worktree with the services that look at it; obeys `cogworks.repair.probe.probes.Sandbox`."""
 
-    def __init__(self, sandbox: Sandbox, panel: ServicePanel) -> None:
-        self._sandbox, self._panel = sandbox, panel
+    def __init__(self, made: Callable[[], Sandbox], panel: ServicePanel) -> None:
+        """Args:
+        made: makes the worktree; who gets by with what another probe was answered needs none.
+        """
+        self._made, self._panel = made, panel
+
+    @cached_property
+    def _sandbox(self) -> Sandbox:
+        return self._made()
 
     def text(self, path: str) -> str | None:
         return self._sandbox.text(path)
@@ -135,19 +142,22 @@ class ProbeSandboxPool:
 
     @contextmanager
     def sandbox(self, *, limit_s: float) -> Iterator[ProbeSandbox]:
-        """A room of the commit the worktree stands at."""
+        """A room of the commit the worktree stands at; laid out when something of it is wanted."""
         with self._mutex:
             seat = self._free.pop() if self._free else self._furnished()
         seat.until_s = time.monotonic() + limit_s
         seat.is_used = True
         try:
-            head = CommitOid(self._site.git.run("rev-parse", "HEAD", cwd=self._site.path).strip())
-            with self._sandboxes.at(head, base=self._site.base) as sandbox:
-                yield ProbeSandbox(sandbox, seat.panel)
+            with ExitStack() as opened:
+                yield ProbeSandbox(lambda: opened.enter_context(self._at_head()), seat.panel)
         finally:
             seat.is_used = False
             with self._mutex:
                 self._free.append(seat)
+
+    def _at_head(self) -> AbstractContextManager[Sandbox]:
+        head = CommitOid(self._site.git.run("rev-parse", "HEAD", cwd=self._site.path).strip())
+        return self._sandboxes.at(head, base=self._site.base)
 
     def lend(self, lent: Lent) -> None:
         """From now on the first seat has these services instead of its own."""

@@ -1,10 +1,11 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
+from cogworks.codebase.patchtree import TreeView
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.landmarks import FailurePattern, RepairTarget, Span
 from cogworks.repair.localise.slices import Slice
@@ -88,6 +89,25 @@ def test_edits_and_unified_diffs_become_the_same_form_of_git(ports: TransactionP
     by_diff = judged(replies(diffs(text)), request(), ports)
 
     assert [each.diff for each in by_edit.kept] == [each.diff for each in by_diff.kept] == [wanted]
+
+
+def test_several_diffs_about_the_same_files_are_judged_against_one_look_at_the_tree(
+    ports: TransactionPorts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[frozenset[str]] = []
+    view_of = ports.tree.view_of
+
+    def noted(paths: Sequence[str]) -> TreeView:
+        asked.append(frozenset(paths))
+        return view_of(paths)
+
+    monkeypatch.setattr(ports.tree, "view_of", noted)
+    answer = [{"a.txt": ("a = bad", f"a = {word}")} for word in ("good", "better", "best")]
+
+    found = judged(replies(diffs(*answer)), request(), ports)
+
+    assert len(found.kept) == 3
+    assert len(asked) == len(set(asked))
 
 
 def test_the_nearer_and_smaller_diff_goes_first_and_what_is_beyond_k_is_cut_off(

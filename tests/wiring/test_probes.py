@@ -109,6 +109,19 @@ def test_what_is_changed_in_a_room_changes_nothing_of_the_worktree(bench: Bench)
     assert (bench.sandbox_pool.digest(), git(bench.shop, "worktree", "list")) == before
 
 
+def test_who_wants_nothing_of_a_room_needs_no_worktree(bench: Bench) -> None:
+    def worktrees() -> int:
+        return len(git(bench.shop, "worktree", "list").splitlines())
+
+    with bench.sandbox_pool as sandbox_pool:
+        with sandbox_pool.sandbox(limit_s=60) as sandbox:
+            assert worktrees() == 1
+            assert sandbox.text("shop/money.py")
+            assert sandbox.grep("rounded", most=1)
+            assert worktrees() == 2
+        assert worktrees() == 1
+
+
 @pytest.mark.parametrize(
     "path", ["shop/cart.py", "notes.txt", "new.txt"], ids=["tracked", "untracked", "new"]
 )

@@ -120,14 +120,22 @@ class Ruled(NamedTuple):
     """Whether the static checks would find nothing that they do not find now."""
 
 
-def ruled(text: str, step: Step, ports: TransactionPorts, *, tried: frozenset[str] = frozenset()) -> Ruled:
+def ruled(
+    text: str,
+    step: Step,
+    ports: TransactionPorts,
+    *,
+    tried: frozenset[str] = frozenset(),
+    view_of: Callable[[Sequence[str]], TreeView] | None = None,
+) -> Ruled:
     """Judge a diff by all rules V1 to V17 against the tree as it is; nothing is written.
 
     Args:
         tried: fingerprints of diffs that failed on this tree before.
+        view_of: as the tree's, for whoever judges several diffs and asked before; None: the tree is asked.
     """
     parsed = parse_diff(text)
-    around = ports.tree.view_of(parsed.diff.paths)
+    around = (view_of or ports.tree.view_of)(parsed.diff.paths)
     ground = Ground(**around._asdict(), tried=tried)
     found = diff_violations(text, parsed, step, ground)
     if not has_images(found):
