@@ -1,7 +1,10 @@
 """Runs ruff over files of a repository, with the repository's own settings where it has some."""
 
+import os
 import sys
+import sysconfig
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
@@ -14,11 +17,19 @@ from cogworks.services.python.ruff_rules import BUGS, Judging, findings_in, seve
 from cogworks.services.python.settings_files import by_settings
 from cogworks.services.python.workroom import ToolCall, Workroom, workroom
 
-# Without what stands in its directory: a `ruff.py` of the repository is not ruff.
-RUFF = (sys.executable, "-I", "-m", "ruff")
 # Whatever the settings say: nothing is mended, and nothing written but the report.
-_CHECK = (*RUFF, "check", "--no-cache", "--no-fix", "--no-fix-only", "--output-format=json", "--quiet")
+_CHECK = ("check", "--no-cache", "--no-fix", "--no-fix-only", "--output-format=json", "--quiet")
 _LIST = "files.txt"
+
+
+@cache
+def ruff_program() -> tuple[str, ...]:
+    """Ruff as it is installed beside cogworks: itself where it lies with this interpreter's programs, else by its package."""
+    program = Path(sysconfig.get_path("scripts"), "ruff")
+    if program.is_relative_to(sys.prefix) and os.access(program, os.X_OK):
+        return (str(program),)
+    # Without what stands in its directory: a `ruff.py` of the repository is not ruff.
+    return (sys.executable, "-I", "-m", "ruff")
 
 
 class RuffRun(NamedTuple):
@@ -81,7 +92,9 @@ def ruff_findings(
         RuffFailed: see there.
     """
     room.put(_LIST, "".join(f"{root / path}\n" for path in paths).encode())
-    said = room.run(ToolCall((*_CHECK, *run.options, f"@{_LIST}"), readable=(root,)), machine)
+    said = room.run(
+        ToolCall((*ruff_program(), *_CHECK, *run.options, f"@{_LIST}"), readable=(root,)), machine
+    )
     findings = findings_in(said.output, root, severity=run.severity) if said.code in (0, 1) else None
     if findings is None:
         raise RuffFailed(said.complaint or f"it ended with {said.code}")

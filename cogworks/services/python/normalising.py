@@ -9,7 +9,7 @@ from cogworks.domain_services.checking import Artifacts, Normalised, NormalisedF
 from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.python.checked import left_out, told
 from cogworks.services.python.formatter import Formatter, used_formatter
-from cogworks.services.python.linting import RUFF, installed_version
+from cogworks.services.python.linting import installed_version, ruff_program
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found, outside
 from cogworks.services.python.settings_files import PYPROJECT, by_settings
@@ -90,7 +90,7 @@ def _with_ruff(
         # Behind `./` no file name is taken for an option.
         room.put(_LIST, "".join(f"./{path}\n" for path in group).encode())
         own = "--force-exclude" if settings else "--isolated"
-        call = ToolCall((*RUFF, "format", "--no-cache", "--quiet", own, f"@{_LIST}"))
+        call = ToolCall((*ruff_program(), "format", "--no-cache", "--quiet", own, f"@{_LIST}"))
         yield from _complaint(room, call, settings.path if settings else formatter.place, machine)
 
 
