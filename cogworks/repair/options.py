@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError
@@ -122,11 +121,23 @@ def parse_options(text: str, *, source: str) -> Options:
 def _read(text: str, source: str) -> Any:
     if not source.endswith(_SUFFIXES):
         raise ConfigurationError(source, [f"ends with none of {', '.join(_SUFFIXES)}"])
+    return _toml_in(text, source) if source.endswith(".toml") else _yaml_in(text, source)
+
+
+def _toml_in(text: str, source: str) -> Any:
     try:
-        return tables_in(text) if source.endswith(".toml") else (yaml.safe_load(text) or {})
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
-        form = "TOML" if source.endswith(".toml") else "YAML"
-        raise ConfigurationError(source, [f"is not {form}: {' '.join(str(error).split())}"]) from None
+        return tables_in(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigurationError(source, [f"is not TOML: {' '.join(str(error).split())}"]) from None
+
+
+def _yaml_in(text: str, source: str) -> Any:
+    import yaml  # noqa: PLC0415 - slow, and seldom needed
+
+    try:
+        return yaml.safe_load(text) or {}
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ConfigurationError(source, [f"is not YAML: {' '.join(str(error).split())}"]) from None
 
 
 def _problem(item: Mapping[str, Any]) -> str:

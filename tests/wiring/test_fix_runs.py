@@ -1,5 +1,7 @@
 """How often what costs time is started for one repair: the counts hold whatever the machine does besides."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +40,15 @@ def repaired(folder: Path, files: dict[str, str]) -> tuple[list[str], Proof]:
         assert result.success, repair.reason
         assert repair.notes.proof is not None
         return ran, repair.notes.proof
+
+
+@pytest.mark.parametrize("module", ["cogworks.wiring.fix", "cogworks.services.python.__main__"])
+def test_what_a_repair_seldom_needs_is_not_loaded_for_it(module: str) -> None:
+    words = [sys.executable, "-c", f"import sys, {module}; print('yaml' in sys.modules)"]
+
+    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)  # our own words
+
+    assert told.stdout == "False\n"
 
 
 @pytest.mark.slow

@@ -4,8 +4,6 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from cogworks.services.python.recipe.commands import script_said
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.texts import table
@@ -70,6 +68,8 @@ def _loaded(text: str) -> Any:
     """A document of YAML, or nothing: merged keys could make a small text very large."""
     if len(text) > _MOST_CHARS or "<<" in text:
         return {}
+    import yaml  # noqa: PLC0415 - slow, and seldom needed
+
     try:
         return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are the safe one
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
