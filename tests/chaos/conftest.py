@@ -8,7 +8,7 @@ import pytest
 
 from tests.chaos.large_way import large_way
 from tests.chaos.long_talk import LongTalk, long_talk
-from tests.chaos.short_way import short_way
+from tests.chaos.short_way import conflicting, short_way
 from tests.chaos.timeline import Theatre, theatre
 
 
@@ -51,6 +51,13 @@ def mending(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """An issue that is divided, played until its parts are started."""
     with large_way(tmp_path_factory.mktemp("large")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def merged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
+    """An item of `small` whose pull request conflicted with a base that moved, played until it is merged in."""
+    with conflicting(tmp_path_factory.mktemp("merged")) as opened:
         yield opened
 
 

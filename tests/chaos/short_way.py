@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from cogworks.demo.scenarios import recorded_replies, scenario_named
 from tests.chaos.timeline import Theatre, theatre
 from tests.end_to_end.test_example_pipelines import (
     FIXED,
@@ -73,6 +74,21 @@ def speaking_to(server: ModelServer) -> dict[str, str]:
         "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
         "COGWORKS_LLM_BASE_URL": server.url,
     }
+
+
+@contextmanager
+def conflicting(directory: Path) -> Iterator[Theatre]:
+    """An item of `small` that was done, whose pull request conflicts since somebody moved the base; played until both hold."""
+    scenario = scenario_named("merge-conflict")
+    with recorded_replies(scenario) as replies, theatre(directory) as opened:
+        opened.environment["COGWORKS_CASSETTE_DIR"] = replies
+        opened.issue, opened.lane = scenario.issue, LANE
+        opened.play()
+        assert opened.person.move_base(scenario.base_becomes)
+        # Whoever asks first is told that GitHub does not know yet.
+        assert all(opened.person.sees_conflict() for _ in range(2))
+        opened.play_on()
+        yield opened
 
 
 @contextmanager

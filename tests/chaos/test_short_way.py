@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from tests.chaos.crashes import crash_points, recovery
+from tests.chaos.crashes import crash_points, recovery, recovery_from_line
 from tests.chaos.portrait import differences
 from tests.chaos.test_many_runners import check_late_waking
 from tests.chaos.test_whole_runs import run_with_kills
@@ -46,6 +46,21 @@ def test_a_fix_that_the_review_gives_is_applied_once_whenever_a_step_is_killed(m
     worked = [step.node for step in mending.steps if step.node]
     assert worked == ["intake", "code_generation", "review", "code_generation", "review", "integration"]
     check_crashes(mending, steps=slice(3, 5), most=4)
+
+
+def test_a_conflict_is_resolved_once_whenever_its_visit_is_killed(merged: Theatre) -> None:
+    worked = [step for step in merged.steps if step.node]
+    *_, merging, review, integration = worked
+    assert [step.node for step in (merging, review, integration)] == [
+        "code_generation",
+        "review",
+        "integration",
+    ]
+
+    check_crashes(merged, steps=slice(merging.number, merging.number + 1), most=4)
+    found = [recovery_from_line(merged, merging, line) for line in range(2, 5)]
+    assert [line for wrong in found if wrong for line in wrong] == []
+    assert any(wrong is not None for wrong in found)
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + (8 if IS_EXHAUSTIVE else 2)))

@@ -107,6 +107,10 @@ class Theatre:
     def play(self, *, last: str = "") -> None:
         """Take every step of the undisturbed run, up to the first of a node if one is named."""
         self.begin()
+        self.play_on(last=last)
+
+    def play_on(self, *, last: str = "") -> None:
+        """Take every step from here on, as `play`."""
         while len(self.steps) < MAX_STEPS:
             number = len(self.steps)
             self.admin.take(f"step-{number}")
