@@ -17,9 +17,11 @@ from cogworks.forge.effects import (
     EditComment,
     Effect,
     FileText,
+    LineRemark,
     LinkDependency,
     OpenPullRequest,
     PostComment,
+    PostReview,
     ReportCheck,
     SetLabels,
 )
@@ -514,3 +516,58 @@ def test_without_an_app_a_check_costs_no_request(bench: Bench) -> None:
     found = bench.writer().publish([check(made.commits[0].oid)], snapshot, PublicationContext())
 
     assert (found, repr(bench.meter)) == (Published(), before)
+
+
+def remarks(bench: Bench, head: str, *lines: tuple[int, int]) -> PostReview:
+    """A suggestion for each stretch of the file that `commit` adds."""
+    return PostReview(
+        branch=BranchName(f"cogworks/{bench.address.number}/said"),
+        base=BranchName("main"),
+        head=CommitOid(head),
+        body="For you to decide.",
+        remarks=tuple(
+            LineRemark(
+                key=f"{first}-{last}",
+                path=f"docs/{bench.address.number}.md",
+                first_line=first,
+                last_line=last,
+                body="Shorter.\n\n````suggestion\n```\n````",
+            )
+            for first, last in lines
+        ),
+        visit_key=VISIT,
+    )
+
+
+def said(bench: Bench, number: int) -> list[dict[str, Any]]:
+    api = f"{bench.hub.apis.rest_url}/repos/octo-org/sample/pulls/{number}"
+    found = httpx.get(f"{api}/comments", headers={"Authorization": f"Bearer {TOKEN}"})
+    return [{key: each[key] for key in ("start_line", "line", "body")} for each in found.json()]
+
+
+def test_a_suggestion_stands_at_its_lines_once(bench: Bench) -> None:
+    text = commit(bench, "said", text="# Spec\n\none\ntwo\n")
+    (made,) = bench.publish(text).commits
+    effects = (text, pull(bench, "said"), remarks(bench, made.oid, (1, 1), (3, 4)))
+
+    first = bench.publish(*effects)
+    again = bench.publish(*effects)
+
+    assert (first.warnings, again) == ((), first)
+    found = said(bench, first.pull_requests[0].number)
+    assert [(each["start_line"], each["line"]) for each in found] == [(None, 1), (3, 4)]
+    assert found[1]["body"].endswith("Shorter.\n\n````suggestion\n```\n````")
+
+
+def test_a_line_that_no_diff_shows_leaves_the_remarks_in_the_body_of_the_review(bench: Bench) -> None:
+    text = commit(bench, "said")
+    (made,) = bench.publish(text).commits
+
+    published = bench.publish(text, pull(bench, "said"), remarks(bench, made.oid, (1, 1), (7, 7)))
+
+    number = published.pull_requests[0].number
+    assert (published.warnings, said(bench, number)) == ((), [])
+    api = f"{bench.hub.apis.rest_url}/repos/octo-org/sample/pulls/{number}/reviews"
+    [review] = httpx.get(api, headers={"Authorization": f"Bearer {TOKEN}"}).json()
+    assert review["state"] == "COMMENTED"
+    assert f"`docs/{bench.address.number}.md` line 7:\n\nShorter." in review["body"]
