@@ -6,6 +6,7 @@ from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
+from cogworks.forge.approvals import approvers_to_ask_about, doubted_approvals
 from cogworks.forge.conflicts import with_conflicts
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
@@ -132,7 +133,7 @@ def read_item(tracker: Reads) -> Snapshot:
     except CogworksError:
         # Whoever decides will say so; nobody is obeyed meanwhile.
         return snapshot
-    editors = editors_to_ask_about(snapshot, state, config)
+    editors = [*editors_to_ask_about(snapshot, state, config), *approvers_to_ask_about(snapshot, state)]
     people = people_to_ask_about(snapshot, state.inputs if state else Inputs(), config, editors=editors)
     if not people:
         return snapshot
@@ -207,7 +208,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         ignored=heard.ignored_labels,
         take_over=wanted.take_over,
         wanted=_instance(wanted.node, state, pipeline),
-    )
+    ).model_copy(update={"doubted_approvals": doubted_approvals(state, snapshot, pipeline, config)})
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
     standing = _standing(obeyed, facts, pipelines)

@@ -10,7 +10,7 @@ class Recorded(Value):
     """The ends of the lists that a read pages back to."""
 
     last_comment_id: int = 0
-    """Newer comments have not been considered yet; 0: none has."""
+    """Newer comments have not been considered yet, or one of them is an approval that a gate may hang on; 0: none has."""
     label_event_ids: frozenset[str] = frozenset()
     """Label events that were obeyed; older ones do not matter any more."""
     pull_request_ids: frozenset[str] = frozenset()
@@ -30,7 +30,7 @@ def recorded_in(state_text: str | None) -> Recorded:
     last = inputs.get("last_comment_id")
     pulls = state.get("pull_requests") if isinstance(state, dict) else None
     return Recorded(
-        last_comment_id=last if isinstance(last, int) else 0,
+        last_comment_id=min([last, *_approvals(state)]) if isinstance(last, int) else 0,
         label_event_ids=_texts([inputs.get("trigger_event_id"), inputs.get("last_label_event_id")]),
         pull_request_ids=_texts(
             [pull.get("node_id") for pull in pulls if isinstance(pull, dict)]
@@ -40,6 +40,16 @@ def recorded_in(state_text: str | None) -> Recorded:
         is_all_merged=_is_all_merged(state, inputs.get("pulls")),
         status_comment_id=next(iter(_texts([comment.get("node_id")])), ""),
     )
+
+
+def _approvals(state: Any) -> list[int]:
+    """Ids of the comments that say what the ledger keeps as approvals of a run that is not done."""
+    kept = state.get("approvals") if isinstance(state, dict) and state.get("status") != "done" else None
+    found = (
+        [each.get("comment_id") for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
+    )
+    # 0 would mean that nothing was read yet.
+    return [max(each, 1) for each in found if isinstance(each, int)]
 
 
 def _is_all_merged(state: Any, seen: Any) -> bool:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from cogworks.pipeline.graph import Instance
-from cogworks.pipeline.people import IgnoredLabel, InputLabel
+from cogworks.pipeline.people import Approval, IgnoredLabel, InputLabel
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value, VisitKey
 
 
@@ -56,6 +56,8 @@ class Facts(Value):
     pulls: Mapping[IssueNumber, PullFacts]
     lease_ages_s: Mapping[VisitKey, float]
     """Seconds since the newest ledger commit of each visit, by GitHub's clocks; absent = too old to be seen."""
+    doubted_approvals: tuple[Approval, ...] = ()
+    """The ledger tells of them, and GitHub shows no comment that says so: they pass no gate."""
     max_cost_usd: float
     small_max_cost_usd: float
     """On the built-in pipeline `small`, where it is less."""

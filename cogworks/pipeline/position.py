@@ -1,6 +1,6 @@
 """Where a run stands: what each place of its graph is, what its gates say, and whom it waits for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
 from cogworks.pipeline.gates import gate_of, work_class
 from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
-from cogworks.pipeline.people import MIN_HASH_DIGITS, GatePassed
+from cogworks.pipeline.people import MIN_HASH_DIGITS, Approval, GatePassed
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.state import KnownPull, RunState, edge_key
 from cogworks.pipeline.visits import VisitRecord
@@ -309,7 +309,8 @@ def _gate(
     if known is None and node.slug and _opens_later(pipeline, node):
         # There is nothing to look at yet: the gate closes when the pull request is there.
         return "open"
-    how, by = _passed_by(state, pull, visit)
+    approvals = tuple(each for each in state.approvals if each not in facts.doubted_approvals)
+    how, by = _passed_by(approvals, pull, visit)
     if by is not None:
         oid = pull.head_oid if pull is not None else CommitOid(visit.output_sha256)
         return GatePassed(node=node.id, sub_item=visit.sub_item, how=how, by=by, oid=oid)
@@ -318,14 +319,14 @@ def _gate(
 
 
 def _passed_by(
-    state: RunState, pull: PullFacts | None, visit: VisitRecord
+    approvals: Sequence[Approval], pull: PullFacts | None, visit: VisitRecord
 ) -> tuple[Literal["merged", "approved"], str | None]:
     if pull is not None and pull.state == "merged":
         return "merged", pull.merged_by
     if pull is not None and pull.approved_by:
         return "approved", pull.approved_by
     artifact = pull.head_oid if pull is not None else visit.output_sha256
-    for approval in state.approvals:
+    for approval in approvals:
         is_for_it = (approval.node, approval.sub_item) == visit.instance
         if is_for_it and len(approval.artifact) >= MIN_HASH_DIGITS and artifact.startswith(approval.artifact):
             return "approved", approval.by

@@ -186,6 +186,7 @@ class _Known:
             "Event": self._event_is_own,
             "Reaction": self._reaction_is_own,
             "Dependency": self._dependency_is_own,
+            "SignedCommit": lambda change: (change.after or {})["repository_id"] == self._repository,
         }.get(change.kind)
         return judged is not None and change.after is not None and bool(judged(change))
 

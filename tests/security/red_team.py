@@ -179,17 +179,21 @@ class Attack:
             "a file of this machine": HOST_SECRET,
         }
 
-    def objections(self) -> list[str]:
-        """What the judge has against all that happened."""
+    @property
+    def evidence(self) -> Evidence:
+        """What was seen besides the hub."""
         kept = [self.scene.hub / "hub.log", *self.scene.stage.directory.glob("work/**/config")]
-        evidence = Evidence(
+        return Evidence(
             secrets=self.secrets,
             prompts=[str(seen.body) for seen in self.server.seen],
             printed=self.printed,
             spoken=self.spoken,
             kept=[path for path in kept if path.is_file()],
         )
-        return self.judge.objections(evidence)
+
+    def objections(self) -> list[str]:
+        """What the judge has against all that happened."""
+        return self.judge.objections(self.evidence)
 
     @property
     def nodes(self) -> list[str]:
