@@ -29,7 +29,7 @@ VALIDATING = (
     "lane_bounds", "planning", "review", "spawning", "written_files",
 )  # fmt: skip
 SILENT = (
-    "__init__", "alike", "contract", "customs", "division_texts", "module_names", "parting", "pull_request_texts", "registry", "replies", "shown",
+    "__init__", "alike", "contract", "customs", "division_texts", "module_names", "parting", "pull_request_texts", "registry", "remarks", "replies", "shown",
     "statements", "task", "templates",
 )  # fmt: skip
 """They say nothing of an answer: types, words of what passed, and what a prompt shows."""
@@ -78,6 +78,7 @@ NO_VALIDATION = frozenset(
         "What the issue says is right holds.",
         "Markdown; what is wanted and why, for somebody who reads only this.",
         "follow-up issues created: {}{}",
+        "What the review of this change leaves for you to decide. None of it blocks; commit a suggestion, answer, or resolve it.",
         "{} in {}; about {} files, complexity {}{}",
     }
 )
