@@ -53,7 +53,7 @@ SEEN_BY = {
     "PathConfig.specs": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "LedgerConfig.checkpoint_usd": "engine/test_visit.py::test_money_beyond_the_limit_is_told_to_the_ledger_at_once",
     "LedgerConfig.keep_days": "upkeep/test_archiving.py::test_the_repository_says_how_long_a_ledger_stays_unless_the_operator_does",
-    "LedgerConfig.writers": "end_to_end/test_forged_ledger.py::test_a_ledger_that_another_writer_changed_stops_the_item_where_its_writers_are_named",
+    "LedgerConfig.writers": "engine/test_step_ledger_writers.py::test_a_ledger_whose_tip_nobody_named_has_made_stops_the_item",
     "CommandConfig.allowed_apps": "engine/test_trust.py::test_an_author_who_is_gone_and_an_app_that_is_not_named_are_not_trusted",
     "IsolationConfig.require": "engine/test_trust.py::test_safety_and_the_team_s_wish_need_walls_whoever_wrote_the_issue",
     "SecurityConfig.injection": "engine/test_step_injections.py::test_a_hostile_issue_waits_unless_the_repository_wants_it_only_marked",

@@ -160,6 +160,9 @@ class World:
     """Other issues of the repository, and what was merged there."""
     rate: RateLimit | None = None
     config: str = CONFIG
+    ledger_author: str = "cogs[bot]"
+    is_ledger_signed: bool = True
+    """Of the ledger's tip."""
     more_files: dict[str, str] = field(default_factory=dict)
     """Further files below `.cogworks`."""
     writes: list[str] = field(default_factory=list)
@@ -335,6 +338,8 @@ class World:
                 committed_date=tip.committed_date,
                 state_text=self.files.get("state.json"),
                 history=tuple(reversed(self.commits[-50:])),
+                author=self.ledger_author,
+                is_signed_by_host=self.is_ledger_signed,
             )
         config_files = {"config.toml": self.config}
         if self.pipeline is not None:
