@@ -41,7 +41,7 @@ def test_each_item_gets_what_it_needs_and_one_that_is_broken_stops_no_other(
     assert rows[1]["step"]["message"].startswith("intake: baseline: No test was found")
     assert (rows[1]["step"]["outcome"], rows[2]["step"]["outcome"]) == ("failed", "ledger_unreadable")
     assert rows[3]["reason"].startswith("host:9:zz works on architecture")
-    assert (ended.exit_code, ended.told["outcome"], ended.told["requests"]["looking"]) == (1, "failed", 2)
+    assert (ended.exit_code, ended.told["outcome"], ended.told["requests"]["looking"]) == (1, "failed", 3)
 
 
 def test_the_table_says_what_was_done_and_why(hub: RunningHub, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ class Room:
             readable=(*self.ground.toolchain.readable, INSIDE),
             writable=(self.copy, self._home, self._temporary, self._said, self._kept),
             timeout_s=seconds,
-            limits=Limits(**{**vars(_LIMITS), "cpu_s": int(seconds * _CPU_FACTOR) + 1}),
+            limits=_LIMITS._replace(cpu_s=int(seconds * _CPU_FACTOR) + 1),
             overlays=self._overlays,
         )
         ended = run(confined, machine.isolation, scratch=scratch)
