@@ -146,6 +146,7 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
             file.model_dump() for file in told_in(interface_files(task, workspace), diff, task, workspace)
         ],
         "diff": diff,
+        "notes": str((task.inputs.get("code") or {}).get("notes", "")),
     }
 
 
