@@ -31,6 +31,7 @@ _VARYING = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "<key>"),
     (re.compile(r"\bh=[0-9a-f]{8}\b"), "<digest>"),
+    (re.compile(r"\bt=review:[0-9a-f]{12}\b"), "t=review:<head>"),
     (re.compile(r"\b[0-9a-f]{40}\b"), "<oid>"),
     (re.compile(r"\b20\d\d-\d\d-\d\dT\S+"), "<date>"),
     (re.compile(r"http://127\.0\.0\.1:\d+"), "<hub>"),
