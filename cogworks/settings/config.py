@@ -21,6 +21,7 @@ from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.labels import LabelConfig, label_clashes
 from cogworks.settings.lanes import LaneConfig
 from cogworks.settings.llm import LlmConfig, Price
+from cogworks.settings.paths import PathConfig
 from cogworks.settings.security import IsolationConfig, SecurityConfig
 from cogworks.settings.sight import SightConfig
 from cogworks.toml_text import tables_in
@@ -40,31 +41,6 @@ class BudgetConfig(Value):
     """Of an item on the built-in pipeline `small`; never more than `pipeline_max_cost_dollars`."""
     pipeline_max_tokens: int = Field(default=500_000, gt=0)
     sub_work_item_max_retries: int = Field(default=5, ge=0, le=20)
-
-
-_SPECS, _OTHER_SPECS = "docs/specs", "specifications"
-
-
-class PathConfig(Value):
-    """`[paths]`: where artifacts are written in the repository."""
-
-    specs: str = Field(default=_SPECS, pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_./-]*)?$")
-    """Empty: specifications are read in their pull request and kept in the ledger, and no file of them is merged."""
-
-    @property
-    def merges_specs(self) -> bool:
-        """Whether specifications become files of the repository."""
-        return bool(self.specs)
-
-    @property
-    def spec_folders(self) -> tuple[str, ...]:
-        """Where specifications may be written, without a trailing slash: the first that git does not ignore counts.
-
-        Where none is merged, it is where the file stands in the pull request.
-        """
-        # Many repositories ignore `docs`, which their tools make.
-        is_own = self.merges_specs and "specs" in self.model_fields_set
-        return (self.specs.rstrip("/"),) if is_own else (_SPECS, _OTHER_SPECS)
 
 
 class LedgerConfig(Value):

@@ -36,11 +36,11 @@ from cogworks.settings.config import (
     CONFIG_FILE,
     Config,
     Environment,
-    PathConfig,
     child_environment,
     parse_config,
 )
 from cogworks.settings.llm import LlmConfig
+from cogworks.settings.paths import PathConfig
 from cogworks.telling import During
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Severity
