@@ -10,6 +10,7 @@ from cogworks.engine.visit import Tracker
 from cogworks.errors import PermissionRefused
 from cogworks.forge.effects import PostComment
 from cogworks.forge.markers import STATUS_TOPIC
+from cogworks.forge.notices import owed_comment
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
@@ -171,9 +172,7 @@ def _comments(seen: Considered, state: RunState) -> tuple[PostComment, ...]:
 
     owed = [
         # What kept the item from beginning is mended by now: the comment that was to tell it says where the run stands.
-        status(each.visit_key)
-        if each.topic == STATUS_TOPIC
-        else PostComment(number=state.issue, topic=each.topic, body=each.body, visit_key=each.visit_key)
+        status(each.visit_key) if each.topic == STATUS_TOPIC else owed_comment(each, seen.snapshot, state)
         for each in state.owed
     ]
     if seen.facts.is_status_gone and state.status == "running":

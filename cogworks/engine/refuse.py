@@ -16,11 +16,11 @@ from cogworks.engine.answer import (
 )
 from cogworks.engine.consider import lease_ages_of
 from cogworks.errors import LostRace
-from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import LabelEvent
 from cogworks.forge.inbox import label_objection, newest_event
 from cogworks.forge.labels import present_inputs
 from cogworks.forge.markers import STATUS_TOPIC
+from cogworks.forge.notices import owed_comment
 from cogworks.forge.readable import legible_config
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import blocked_comment, problem_comment, status_comment
@@ -181,7 +181,7 @@ def _tell(ports: AnswerPorts, ledger: NewLedger, refused: Refused, state: RunSta
         comments=tuple(
             status_comment(held, each.body, each.visit_key)
             if each.topic == STATUS_TOPIC
-            else PostComment(number=held.issue, topic=each.topic, body=each.body, visit_key=each.visit_key)
+            else owed_comment(each, snapshot, held)
             for each in held.owed
         ),
         verb=VERB,

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cogworks.errors import SafetyHalt
+from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import Comment
 from cogworks.forge.markers import STATUS_TOPIC, parse_marker
 from cogworks.forge.snapshot import Snapshot
-from cogworks.leaving import in_markdown, in_title
+from cogworks.leaving import called, in_markdown, in_title
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.lane_choice import LARGE_IS_FOR, SMALL_IS_FOR
+from cogworks.pipeline.people import REPLY, Owed
 from cogworks.pipeline.position import instance_name, is_request_changed
 from cogworks.pipeline.state import RunState
 
@@ -107,6 +109,21 @@ def _criticality(state: RunState, *, is_critical: bool) -> str:
             "`/cogworks restart` begins anew in `default`."
         )
     return " The item has become safety-critical since: it moves to `default` when the node that has begun is done."
+
+
+def owed_comment(owed: Owed, snapshot: Snapshot, state: RunState) -> PostComment:
+    """A comment that is due, as it is posted.
+
+    Its words come from the ledger, so whoever may push there may have written them: they act nowhere, and call nobody but the author
+    of the comment or the review that they answer.
+    """
+    reviews = [(each.database_id, each.author) for pull in snapshot.pulls for each in pull.reviews]
+    said = [(each.database_id, each.author) for each in snapshot.issue.comments] + reviews
+    author = next((by for number, by in said if owed.topic == f"{REPLY}{number}"), None)
+    greeting = f"{called(author.login)}: " if author else ""
+    rest = owed.body.removeprefix(greeting)
+    body = in_markdown(rest) if rest == owed.body else f"{greeting}{in_markdown(rest)}"
+    return PostComment(number=state.issue, topic=owed.topic, body=body, visit_key=owed.visit_key)
 
 
 def refuse_missing_ledger(snapshot: Snapshot) -> None:

@@ -16,6 +16,7 @@ from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,
+    REPLY,
     Approval,
     FailedHead,
     Held,
@@ -354,7 +355,7 @@ def _owing(state: RunState, refused: Refused) -> RunState:
     if refused.is_outsider:
         body += "\nFurther such comments of the same day get a reaction and no answer.\n"
     key = visit_key(state, Instance(INPUTS_NODE, None), refused.comment_id)
-    reply = Owed(topic=f"reply-{refused.comment_id}", body=body, visit_key=key)
+    reply = Owed(topic=f"{REPLY}{refused.comment_id}", body=body, visit_key=key)
     return state.model_copy(update={"owed": (*state.owed, reply)})
 
 

@@ -104,6 +104,10 @@ class CommentRef(Value):
     """The one in its marker; empty: that of the run's first visit."""
 
 
+REPLY = "reply-"
+"""How the topic of an answer begins; the id of the comment follows."""
+
+
 class Owed(Value):
     """A comment that has to be posted once, under a lease."""
 
