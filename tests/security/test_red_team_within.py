@@ -55,6 +55,9 @@ def _forgeries(attack: Attack, honest: State) -> Mapping[str, State]:
         "a gate that was passed": {"gates": [passed]},
         "a visit beyond the gate": {"visits": [*honest["visits"], planned]},
         "an issue of another repository": {"sub_items": [item]},
+        "words that people are owed": {
+            "owed": [{"topic": "reply-1", "body": ACTS, "visit_key": architecture["visit_key"]}]
+        },
         "an end": {"status": "done"},
         "another item": {"issue": 2},
         "an edge beyond the gate": {
