@@ -213,6 +213,7 @@ def new_item() -> World:
     return World(pipeline=ONE_NODE)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("by_every_way", "at_least"),
     [
