@@ -2,7 +2,6 @@
 
 import os
 import socket
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +104,7 @@ def test_a_setup_that_hangs_is_ended_at_the_limit_which_is_named(tmp_path: Path)
 
 
 def test_a_setup_that_fills_the_disk_is_ended(tmp_path: Path) -> None:
-    limits = replace(Means(HERE, "", {}, tmp_path).limits, disk_bytes=2 * 1024**2)
+    limits = Means(HERE, "", {}, tmp_path).limits._replace(disk_bytes=2 * 1024**2)
     failure = refused(tmp_path, "dd if=/dev/zero of=big bs=1M count=20; sleep 3600", limits=limits)
 
     assert "was ended, for it wrote more than 2 MiB to the disk" in str(failure)
