@@ -9,6 +9,7 @@ from cogworks.services.sandbox.cores import most_processes
 from cogworks.services.sandbox.inside.order import Limits, Order
 from cogworks.services.sandbox.isolation import NO_ISOLATION
 from cogworks.services.sandbox.running import Confined, _order
+from tests.limits import ENDS_WITHIN_S
 
 _LOADED = "import sys; sys.path.insert(0, sys.argv[1]); import cogworks.services.sandbox.inside.launch; print(*sorted(sys.modules))"
 _HEAVY = {
@@ -19,9 +20,8 @@ _HEAVY = {
 def _loaded() -> set[str]:
     root = str(Path(cogworks.__file__).parents[1])
     words = [sys.executable, "-I", "-S", "-c", _LOADED, root]
-    return set(
-        subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
-    )  # our own words
+    ended = subprocess.run(words, capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S)
+    return set(ended.stdout.split())
 
 
 def test_the_launcher_loads_nothing_that_takes_longer_to_load_than_it_takes_itself() -> None:
