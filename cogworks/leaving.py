@@ -37,6 +37,12 @@ def in_markdown(text: str) -> str:
     return _IMAGE.sub(lambda found: "" if found[0] == "!" else "&lt;", _calm(text))
 
 
+def in_code(text: str) -> str:
+    """As code on one line of a body: it addresses nobody, links nowhere and ends no line."""
+    plain = " ".join(masked(on_terminal(text), is_code=True).replace("`", "'").split())
+    return f"`{plain}`"
+
+
 def in_title(text: str) -> str:
     """One line for a title or the headline of a commit."""
     return " ".join(_SKIP.sub(rf"[{_INERT}", _calm(text)).split())

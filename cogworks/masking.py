@@ -1,12 +1,16 @@
 """Keeps what is secret out of text for people and models: errors, logs, comments, lines of progress, files that are shown."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 HIDDEN = "***"
 UNMISTAKABLE_CHARS = 16
 """No word of a text is a secret of this length by chance."""
 
+_SECRETIVE = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY")
+"""In the names of variables whose values are hidden wherever they turn up."""
+MIN_SECRET_CHARS = 6
+"""A shorter value of a declared secret would hide half of every text."""
 _TOKEN_CHARACTER = re.compile(r"[\w-]")
 _TOKENS = (
     r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{16,}"
@@ -41,6 +45,15 @@ def masked(text: str, secrets: Iterable[str] = (), *, is_code: bool = False) -> 
         before = text
         text = shapes.sub(HIDDEN, form.sub(HIDDEN, text) if form else text)
     return text
+
+
+def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of variables whose names tell of a secret."""
+    return tuple(
+        value
+        for name, value in environment.items()
+        if len(value) >= MIN_SECRET_CHARS and any(word in name.upper() for word in _SECRETIVE)
+    )
 
 
 def _form(secret: str) -> str:

@@ -14,7 +14,7 @@ import click
 
 from cogworks import __version__
 from cogworks.errors import CogworksError, ConfigurationError, Interrupted
-from cogworks.leaving import on_terminal
+from cogworks.leaving import in_log_of_actions, on_terminal
 from cogworks.masking import masked
 
 COMMANDS: Mapping[str, str] = {
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             _complain(found, as_json)
             drop_what_cannot_be_printed()
             sys.exit(found.exit_code)
-        click.echo(masked(traceback.format_exc()), err=True, nl=False)
+        click.echo(in_log_of_actions(masked(traceback.format_exc())), err=True, nl=False)
         _complain(
             CogworksError(
                 f"unexpected failure: {type(error).__name__}: {error}. This is a defect of cogworks {__version__}; a work "
@@ -142,4 +142,4 @@ def _complain(error: CogworksError, as_json: bool) -> None:
         # Standard output may be the very thing that fails.
         with suppress(OSError):
             click.echo(json.dumps(told))
-    click.echo(f"cogworks: {message}", err=True)
+    click.echo(f"cogworks: {in_log_of_actions(message)}", err=True)

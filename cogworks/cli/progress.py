@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import click
 
-from cogworks.leaving import on_terminal
+from cogworks.leaving import in_log_of_actions
 from cogworks.telling import During, unknown
 
 
@@ -19,7 +19,7 @@ def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
 
     def say(line: str) -> None:
         if not quiet:
-            click.echo(f"  {on_terminal(line)}", err=True)
+            click.echo(f"  {in_log_of_actions(line)}", err=True)
 
     return say
 

@@ -10,7 +10,7 @@ import click
 
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.meter import Requests
-from cogworks.leaving import on_terminal
+from cogworks.leaving import in_log_of_actions, on_terminal
 from cogworks.masking import masked
 from cogworks.stopping import ended_by_signal
 
@@ -76,7 +76,7 @@ def conclude(issue_url: str, tally: Tally, work: "Callable[[], StepReport]", sty
     if style.as_json:
         click.echo(json.dumps(_object(report, tally, style)))
     else:
-        click.echo(f"{report.outcome}: {on_terminal(report.message)}", err=code != 0)
+        click.echo(f"{report.outcome}: {in_log_of_actions(report.message)}", err=code != 0)
     return DETAILED.get(report.outcome, code) if style.detailed_exitcode else code
 
 
@@ -92,7 +92,7 @@ def _refused(error: CogworksError, tally: Tally, style: Style) -> int:
         raise error
     told, message = _object(None, tally, style), on_terminal(masked(str(error)))
     click.echo(json.dumps({**told, "outcome": error.outcome, "message": message}))
-    click.echo(f"cogworks: {message}", err=True)
+    click.echo(f"cogworks: {in_log_of_actions(message)}", err=True)
     return error.exit_code
 
 

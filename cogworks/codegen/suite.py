@@ -12,10 +12,11 @@ from typing import NamedTuple
 from cogworks.codegen.handoff import holds_tests
 from cogworks.domain_services.checking import Parts
 from cogworks.domain_services.messages import TestReport
+from cogworks.leaving import in_code
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.repair.proof import Guard
 from cogworks.repair.transact.measure import as_found, file_of
-from cogworks.repair.unloaded import MAX_NAMED, Unloaded, code, library_remedies, unloaded_of
+from cogworks.repair.unloaded import MAX_NAMED, Unloaded, library_remedies, unloaded_of
 
 
 def run_suite(ports: NodePorts, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
@@ -205,7 +206,7 @@ def nothing_ran(found: TestReport) -> str:
         return NO_TESTS
     reasons = Counter(case.message.strip().splitlines()[0] for case in found.cases if case.message.strip())
     most = "; ".join(
-        f"{code(reason)} ({times} times)" for reason, times in reasons.most_common(_MOST_REASONS)
+        f"{in_code(reason)} ({times} times)" for reason, times in reasons.most_common(_MOST_REASONS)
     )
     return f"{_ALL_SKIPPED.format(len(found.cases), most or 'they do not say why')} {_WITHOUT}"
 
@@ -222,7 +223,9 @@ def none_passes(found: TestReport, *, wanted: str) -> str:
         for case in found.cases
         if case.message.strip()
     )
-    most = "; ".join(f"{code(reason)} ({times} times)" for reason, times in last.most_common(_MOST_REASONS))
+    most = "; ".join(
+        f"{in_code(reason)} ({times} times)" for reason, times in last.most_common(_MOST_REASONS)
+    )
     remedies = found.remedies or ("Mend it on the base branch.",)
     return "\n".join([_ALL_FAIL.format(failing, most or "nothing"), *remedies, _ELSEWHERE])
 

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -74,8 +74,14 @@ class Answer(Generic[Result]):
     metadata: Metadata
 
 
-def read_response(line: bytes, request: Request) -> Response | Unusable:
-    """The response to a request from one line of the wire."""
+def read_response(
+    line: bytes, request: Request, *, hidden: Callable[[str], str] = str
+) -> Response | Unusable:
+    """The response to a request from one line of the wire.
+
+    Args:
+        hidden: a text without what is secret: what a service says goes to people, models and the ledger.
+    """
     if not line.endswith(b"\n"):
         return Unusable(reason=f"the answer breaks off after {len(line)} bytes")
     try:
@@ -87,7 +93,59 @@ def read_response(line: bytes, request: Request) -> Response | Unusable:
             reason=f"the answer is to request {response.request_id!r}, not to {request.request_id!r}"
         )
     contradiction = _contradiction(response)
-    return response if contradiction is None else Unusable(reason=contradiction)
+    return _without_secrets(response, hidden) if contradiction is None else Unusable(reason=contradiction)
+
+
+_EXACT = frozenset(
+    [
+        "artifact",
+        "artifacts",
+        "caller",
+        "content",
+        "external",
+        "file",
+        "files",
+        "hung",
+        "id",
+        "left",
+        "module",
+        "modules",
+        "name",
+        "parent",
+        "path",
+        "paths",
+        "request_id",
+        "source",
+        "symbol",
+        "target",
+        "test",
+        "tests",
+        "uses",
+    ]
+)
+"""Fields by whose words something is found again, or written: these have to stay as they are."""
+_TOOLS = frozenset({"versions", "tool_versions"})
+"""Tables whose keys are words for people as well."""
+
+
+def _without_secrets(response: Response, hidden: Callable[[str], str]) -> Response:
+    def told(value: Any, key: str = "") -> Any:
+        match value:
+            case str():
+                return value if key in _EXACT else hidden(value)
+            case dict():
+                names = hidden if key in _TOOLS else str
+                return {names(name): told(each, name) for name, each in value.items()}
+            case list() | tuple():
+                return [told(each, key) for each in value]
+            case Message():
+                fields = {name: getattr(value, name) for name in type(value).model_fields}
+                return type(value).model_validate(told(fields))
+            case _:
+                return value
+
+    fields = {name: getattr(response, name) for name in Response.model_fields}
+    return Response.model_validate(told(fields))
 
 
 def read_handshake(response: Response) -> Handshake | Unusable:

@@ -3,6 +3,7 @@
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
@@ -48,6 +49,7 @@ from cogworks.domain_services.transport import (
     Transport,
 )
 from cogworks.errors import TryAgainLater
+from cogworks.masking import masked
 from cogworks.retrying import Again, End, Policy, doubling, retried
 
 Params = TypeVar("Params", bound=Message)
@@ -56,13 +58,15 @@ Read = TypeVar("Read")
 
 
 class Configured(NamedTuple):
-    """What a repository says to one of its services, whatever the service is asked."""
+    """What holds of one service whatever it is asked: what the repository says to it, and what it must not say."""
 
     settings: RepositorySettings = RepositorySettings()  # frozen
     test_command: Sequence[str] = ()
     """Words of the command that tests are run with; none: the service's own way."""
     root: str = ""
     """The folder that the service is for; empty: the whole repository."""
+    secrets: Sequence[str] = ()
+    """Of this process: nothing that the service says holds them."""
 
 
 class ServiceClient:
@@ -86,7 +90,6 @@ class ServiceClient:
     ) -> None:
         """Args:
         open_transport: the way to the service; called again after the connection was lost. May raise as `exchange`.
-        name: for messages.
         left_s: what is left of the time of whoever asks; the service is let go with it. None: no limit.
         is_far: whether the service clones the repository, because it does not see our files.
         configured: what the repository says of its environment, tests and folders.
@@ -99,6 +102,7 @@ class ServiceClient:
         self._left_s = left_s
         self._is_far = is_far
         self._configured = configured or Configured()
+        self._hidden = partial(masked, secrets=tuple(self._configured.secrets), is_code=True)
         self._transport: Transport | None = None
         self._handshake: Handshake | None = None
         self._breaker = Breaker(limit=self._limits.breaker_failures)
@@ -123,10 +127,8 @@ class ServiceClient:
             self._handshake = self._asked(request_of("handshake", self._caller), read_handshake)
         return self._handshake
 
-    @property
-    def warnings(self) -> Sequence[str]:
-        """None: one service alone is never left out."""
-        return ()
+    warnings: Sequence[str] = ()
+    """One service alone is never left out."""
 
     def offers(self, method: str) -> bool:
         """Whether the service announces an operation."""
@@ -334,7 +336,7 @@ class ServiceClient:
                 self._handshake = handshake
             return self._exchange(transport, request)
         except ServiceGone as error:
-            return Unusable(reason=str(error))
+            return Unusable(reason=self._hidden(str(error)))
         except ServiceRefused as error:
             raise self._failed(
                 f"service {self.name!r} does not let us in: {error}", request.method
@@ -344,7 +346,8 @@ class ServiceClient:
 
     def _exchange(self, transport: Transport, request: Request) -> Response | Unusable:
         limit_s = within(self._limits.wait_s(request.method), self._left_s())
-        return read_response(transport.exchange(request.method, frame(request), limit_s=limit_s), request)
+        line = transport.exchange(request.method, frame(request), limit_s=limit_s)
+        return read_response(line, request, hidden=self._hidden)
 
     def _stuck(self, request: Request, error: ServiceSlow) -> ServiceFailed:
         """Not asked again: a service that hangs would hang as long once more."""
@@ -385,10 +388,7 @@ class ProcessService(ServiceClient):
         sleep: Callable[[float], None] = time.sleep,
         left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
-        """Args:
-        command: starts the service; `--socket <path>` is added.
-        environment: of this process; only PATH is passed on.
-        """
+        """The command gets `--socket <path>` added; of the environment of this process only PATH is passed on."""
         start_s = (limits or Limits()).start_s
         super().__init__(
             lambda: ServiceProcess(command, environment=environment, start_s=within(start_s, left_s())),

@@ -12,6 +12,7 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.over_wire import HttpTransport, SocketTransport
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import ServiceGone, ServiceRefused, Transport
+from cogworks.masking import secrets_of
 from cogworks.settings.config import package_index_settings
 from cogworks.settings.credentials import Credential, first_credential
 
@@ -77,7 +78,7 @@ def open_client(
         limits=service.limits,
         left_s=left_s,
         is_far=service.is_far,
-        configured=configured,
+        configured=(configured or Configured())._replace(secrets=secrets_of(environment)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from cogworks.codegen.mending import MENDED
 from cogworks.codegen.proving import PROOF_FILE
 from cogworks.forge.bases import part_of
-from cogworks.leaving import in_markdown
+from cogworks.leaving import in_code, in_markdown
 from cogworks.ledger.record import ledger_branch
 from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, pull_request
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
@@ -188,7 +188,7 @@ def _tests(task: NodeTask, code: Mapping[str, Any], proof: Summary | None) -> st
 
 def _left_out(warnings: Sequence[str]) -> str:
     """As code: a service's own words must not address anybody or link anywhere."""
-    shown = [" ".join(each.replace("`", "'").split())[:_MAX_WARNING_CHARS] for each in warnings]
+    shown = [in_code(each)[1:-1][:_MAX_WARNING_CHARS] for each in warnings]
     return _section("Checks that were left out", _bullets([f"`{each}`" for each in shown]))
 
 

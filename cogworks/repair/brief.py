@@ -1,7 +1,7 @@
 """A proof as a pull request shows it: three lines, what speaks against it, and the table for whoever opens it."""
 
+from cogworks.leaving import in_code
 from cogworks.repair.proof import Summary, objections, run_in_words, table, unlisted, verdict_word
-from cogworks.repair.unloaded import code
 
 MAX_ROWS = 12
 _MAX_NAMED = 3
@@ -31,7 +31,7 @@ def in_brief(summary: Summary, figures: str, *, whole: str) -> str:
 
 
 def _proven(summary: Summary) -> str:
-    names = [code(test.id) for test in summary.tests if test.verdict == "fail_to_pass"]
+    names = [in_code(test.id) for test in summary.tests if test.verdict == "fail_to_pass"]
     count = max(len(names), summary.counts.get("fail_to_pass", 0))
     word = f"**{verdict_word(summary)}**"
     if not count:

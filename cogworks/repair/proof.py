@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple
 from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff, Line
 from cogworks.domain_services.messages import TestReport
+from cogworks.leaving import in_code, in_markdown
 from cogworks.repair.transact.measure import as_found, is_of
-from cogworks.repair.unloaded import Unloaded, code, unloaded_in_words
+from cogworks.repair.unloaded import Unloaded, unloaded_in_words
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, Value
 
@@ -352,7 +353,8 @@ def _ground(summary: Summary) -> str:
 
 
 def _tools(summary: Summary) -> str:
-    return ", ".join(f"{tool} {version}" for tool, version in sorted(summary.versions.items()))
+    told = ", ".join(f"{tool} {version}" for tool, version in sorted(summary.versions.items()))
+    return " ".join(in_markdown(told).split())
 
 
 def _outcomes(report: TestReport) -> dict[str, Outcome]:
@@ -385,4 +387,4 @@ _VERDICT_OF_PASS: Mapping[Outcome, Verdict] = {
 
 def _cell(text: str) -> str:
     """Text of the repository inside a table: as code, without what would end the cell."""
-    return code(text.replace("|", "\\|"))
+    return in_code(text.replace("|", "\\|"))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from cogworks.domain_services.messages import EVERYTHING
+from cogworks.leaving import in_code
 from cogworks.vocabulary import Value
 
 MAX_NAMED = 5
@@ -33,12 +34,12 @@ class Unloaded(Value):
     @property
     def why(self) -> str:
         """The reason in words, with its place."""
-        return f"{code(self.reason)} (at {code(self.at)})" if self.at else code(self.reason)
+        return f"{in_code(self.reason)} (at {in_code(self.at)})" if self.at else in_code(self.reason)
 
     @property
     def name(self) -> str:
         """The place in words."""
-        return "the whole suite" if self.place == EVERYTHING else code(self.place)
+        return "the whole suite" if self.place == EVERYTHING else in_code(self.place)
 
 
 def unloaded_of(errors: Iterable[str]) -> tuple[Unloaded, ...]:
@@ -71,15 +72,9 @@ def unloaded_in_words(found: Sequence[Unloaded]) -> str:
         if such := [each for each in found if (each.before, each.after) == (before, after)]:
             names = ", ".join(each.name for each in such[:MAX_NAMED])
             more = f" and {len(such) - MAX_NAMED} more" if len(such) > MAX_NAMED else ""
-            reasons = dict.fromkeys(code(each.reason) for each in such[:MAX_NAMED])
+            reasons = dict.fromkeys(in_code(each.reason) for each in such[:MAX_NAMED])
             sentences.append(words.format(f"{names}{more}", "; ".join(reasons)))
     return " ".join(sentences)
-
-
-def code(text: str) -> str:
-    """Text of the repository as code on one line: it must not address anybody or link anywhere."""
-    plain = " ".join(text.replace("`", "'").split())
-    return f"`{plain}`"
 
 
 def _understood(error: str) -> Unloaded:

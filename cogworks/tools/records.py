@@ -12,17 +12,13 @@ from pydantic import ValidationError
 
 from cogworks.canonical import canonical, sha256
 from cogworks.errors import CogworksError
-from cogworks.masking import HIDDEN, masked
+from cogworks.masking import HIDDEN, MIN_SECRET_CHARS, masked, secrets_of
 from cogworks.tools.policy import Decision
 from cogworks.vocabulary import Value
 
 _KEYS = re.compile(
     r"secret|token|passw(or)?d|api[_-]?key|private[_-]?key|authorization|cookie|credential", re.IGNORECASE
 )
-_SECRETIVE = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY")
-"""In the names of variables whose values are hidden wherever they turn up."""
-_MIN_SECRET_CHARS = 6
-"""A shorter value of a declared secret would hide half of every text."""
 
 
 class Redactor:
@@ -32,7 +28,7 @@ class Redactor:
         """Args:
         secrets: values that are known to be secret.
         """
-        self._known = tuple({secret for secret in secrets if len(secret) >= _MIN_SECRET_CHARS})
+        self._known = tuple({secret for secret in secrets if len(secret) >= MIN_SECRET_CHARS})
 
     def text(self, text: str) -> str:
         """The text with `***` in the place of each secret."""
@@ -56,9 +52,7 @@ class Redactor:
 
 def redactor_of(environment: Mapping[str, str]) -> Redactor:
     """Hides the values of variables whose names tell of a secret, and what looks like one."""
-    return Redactor(
-        value for name, value in environment.items() if any(word in name.upper() for word in _SECRETIVE)
-    )
+    return Redactor(secrets_of(environment))
 
 
 def _is_telling(key: str, value: Any) -> bool:

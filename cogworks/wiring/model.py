@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogworks.errors import PermissionRefused, UsageError
-from cogworks.leaving import on_terminal
+from cogworks.leaving import in_log_of_actions
 from cogworks.llm.account import Secures
 from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider, RecordingProvider, ReplayingProvider
@@ -216,7 +216,7 @@ def open_provider(
 
 
 def _on_standard_error(text: str) -> None:
-    sys.stderr.write(f"{on_terminal(text)}\n")
+    sys.stderr.write(f"{in_log_of_actions(text)}\n")
 
 
 def _recorded_into(environment: Environment, provider: str) -> Path:

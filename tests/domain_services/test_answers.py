@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cogworks.domain_services.answers import Answer, Unusable, read_answer, read_handshake, read_response
 from cogworks.domain_services.messages import Request, Response
 from cogworks.domain_services.operations import NORMALISE, OPERATIONS, VALIDATE, Operation
+from cogworks.masking import masked
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -92,3 +93,28 @@ def test_an_error_is_a_response() -> None:
     found = read_response(response(status="error", error=error), refused)
 
     assert isinstance(found, Response)
+
+
+def test_what_a_service_says_holds_no_secret_and_what_it_names_stays_as_it_is() -> None:
+    token = "ghp_" + "a1B2" * 9
+    finding = {
+        "artifact": f"{token}.py",
+        "severity": "warning",
+        "category": "novelty",
+        "message": f"see {token}",
+    }
+    file = {"artifact": f"{token}.py", "changed": True, "content": token}
+    line = response(
+        result={"files": [file], "notes": [f"the key is {token}"], "versions": {token: token}},
+        diagnostics=[finding],
+        metadata={"tool_versions": {f"tool {token}": "1"}, "counts": {"artifacts": 1}},
+        constraint_results=[{"contract": "c", "status": "violated", "actual": [token], "message": token}],
+    )
+
+    found = read_response(line, Request(request_id="1", method="normalise"), hidden=masked)
+
+    assert isinstance(found, Response)
+    assert found.result == {"files": [file], "notes": ["the key is ***"], "versions": {"***": "***"}}
+    assert (found.diagnostics[0].artifact, found.diagnostics[0].message) == (f"{token}.py", "see ***")
+    assert (found.metadata.tool_versions, found.metadata.counts) == ({"tool ***": "1"}, {"artifacts": 1})
+    assert (found.constraint_results[0].actual, found.constraint_results[0].message) == (["***"], "***")

@@ -352,3 +352,18 @@ class Machine(RuleBasedStateMachine):
 
 
 TestBreaker = Machine.TestCase
+
+
+def test_a_service_that_cannot_start_prints_no_secret_of_ours(tmp_path: Path) -> None:
+    own = bench("not-starting", tmp_path)
+    start = ServiceClient(
+        lambda: ServiceProcess(own.command, environment=os.environ, start_s=10.0),
+        name="scripted",
+        limits=Limits(attempts=1),
+        configured=Configured(secrets=["no licence"]),
+    )
+    with start as service, pytest.raises(ServiceFailed) as caught:
+        service.handshake()
+
+    assert "it said last" in str(caught.value)
+    assert "no licence" not in str(caught.value)

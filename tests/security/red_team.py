@@ -68,6 +68,10 @@ class Attack:
     judge: Judge
     printed: list[str] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    """What its operator sets besides."""
+    kept: list[Path] = field(default_factory=list)
+    """Files of others in which no secret may stand, besides those of the runner and the hub."""
     _since: Picture | None = None
     _lock: Any = field(default_factory=threading.Lock)
 
@@ -78,6 +82,7 @@ class Attack:
             COGWORKS_LLM_PROVIDER="anthropic",
             COGWORKS_LLM_API_KEY=KEY,
             COGWORKS_LLM_BASE_URL=self.server.url,
+            **self.variables,
         )
 
     def by(self, login: str, verb: str, path: str, *, repository: str = FULL_NAME, **payload: Any) -> Any:
@@ -182,7 +187,8 @@ class Attack:
     @property
     def evidence(self) -> Evidence:
         """What was seen besides the hub."""
-        kept = [self.scene.hub / "hub.log", *self.scene.stage.directory.glob("work/**/config")]
+        work = self.scene.stage.directory.glob("work/**/config")
+        kept = [self.scene.hub / "hub.log", *work, *self.kept]
         return Evidence(
             secrets=self.secrets,
             prompts=[str(seen.body) for seen in self.server.seen],
