@@ -207,6 +207,7 @@ _PLACES = ("/proc", "/dev/shm")
 GUARDED = {
     "services/sandbox/inside/calls.py": "called by the launcher where `Order.is_linux`",
     "services/sandbox/inside/launch.py": "asks `Order.is_linux`",
+    "services/sandbox/inside/forking.py": "used where namespaces were found to hold",
     "services/sandbox/cores.py": "asks for the platform",
     "services/sandbox/inside/landlock.py": "tried by `probing.strongest` after it asked for the platform",
     "services/sandbox/inside/syscalls.py": "used where a filter was found to hold",

@@ -94,6 +94,7 @@ DISPOSITIONS = ("signal.SIG_IGN", "signal.SIG_DFL", "signal.default_int_handler"
 """What the interpreter or the kernel does itself."""
 HANDLING = {
     "stopping.py": "owns the handlers",
+    "services/sandbox/inside/forking.py": "is woken by the end of what it forked, without cogworks",
     "services/python/inside/cogworks_beside.py": "ends a call that does not come to an end, likewise without cogworks",
     "services/python/inside/cogworks_limit.py": "runs in the interpreter of the repository, without cogworks",
 }

@@ -96,14 +96,21 @@ def serve(
         dispatcher.answer_all(answer)
 
 
-def end_with_standard_input() -> None:
-    """End this process as soon as whoever started it closes our standard input, or dies."""
+def end_with_standard_input(last: Callable[[], object]) -> None:
+    """End this process as soon as whoever started it closes our standard input, or dies.
+
+    Args:
+        last: what is done before, for nothing else of an end is.
+    """
 
     def watch() -> None:
         with suppress(OSError):
             while os.read(sys.stdin.fileno(), 4096):
                 pass
-        os._exit(0)
+        try:
+            last()
+        finally:
+            os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
 

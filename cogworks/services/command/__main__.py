@@ -9,6 +9,7 @@ from cogworks.services.command.grammars.knowledge import Shelf
 from cogworks.services.command.machine import Commands, Machine
 from cogworks.services.python.cloning import Clones
 from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.starting import LAUNCHERS
 from cogworks.services.serving import end_with_standard_input, serve
 from cogworks.stopping import left_by_signal
 
@@ -29,7 +30,7 @@ def run(
     """
     with left_by_signal():
         if until_stdin_closes:
-            end_with_standard_input()
+            end_with_standard_input(LAUNCHERS.close)
         search_path = os.environ.get("PATH", os.defpath)
         with Clones((), token=None, environment=os.environ) as clones:
             machine = Machine(

@@ -13,6 +13,7 @@ from cogworks.services.python.code.shelf import Shelf
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.starting import LAUNCHERS
 from cogworks.services.serving import HttpAddress, end_with_standard_input, serve
 from cogworks.stopping import left_by_signal
 
@@ -37,7 +38,7 @@ def run(
     # As an exception it passes through the `finally` that ends a running pytest.
     with left_by_signal():
         if until_stdin_closes:
-            end_with_standard_input()
+            end_with_standard_input(LAUNCHERS.close)
         search_path = os.environ.get("PATH", os.defpath)
         isolation = strongest(search_path)
         with Clones(clones_from, token=clone_token, environment=os.environ) as clones:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol
 
-import cogworks
 from cogworks.services.sandbox.copying import copy_instead
 from cogworks.services.sandbox.cores import most_processes
 from cogworks.services.sandbox.disk import DiskWatch
@@ -20,6 +19,7 @@ from cogworks.services.sandbox.inside.order import Limits, Order, Overlay, Verdi
 from cogworks.services.sandbox.inside.view import HOSTS
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
+from cogworks.services.sandbox.starting import ENVIRONMENT, LAUNCHERS, PACKAGE, PYTHON, Launcher
 
 _PAUSE_S = 0.05
 _FAREWELL_S = 3.0
@@ -27,8 +27,6 @@ _TAIL_BYTES = 16_000
 _READ_BYTES = 1 << 16
 _PIPE_BYTES = 1 << 20
 """The most that Linux lets a process without privileges make a pipe hold."""
-_PACKAGE = Path(cogworks.__file__).parent
-_PYTHON = str(Path(sys.executable).resolve())
 _START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); "
     "from cogworks.services.sandbox.inside.launch import main; main(sys.argv[1:])"
@@ -108,16 +106,7 @@ def attempt(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Se
     watch = DiskWatch((*confined.writable, *kept_apart), confined.limits)
     with os.fdopen(verdict_read, "rb") as verdicts:
         try:
-            process = subprocess.Popen(
-                _launching(order, isolation, scratch / "root"),
-                cwd=scratch,
-                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(verdict_write, *order.kept_fds),
-            )
+            process = _launched(order, isolation, scratch)
         finally:
             os.close(verdict_write)
         printed = _Printed(process.stdout)
@@ -173,7 +162,7 @@ class _Printed:
 def _order(confined: Confined, isolation: Isolation, report_fd: int, kept: tuple[int, ...]) -> Order:
     own = [str(place) for place in confined.readable]
     if isolation.engine == "bubblewrap":
-        own += [sys.base_prefix, _PYTHON, str(_PACKAGE)]
+        own += [sys.base_prefix, PYTHON, str(PACKAGE)]
     allowed = [path for path in readable(own, has_network=confined.has_network) if Path(path).exists()]
     return Order(
         command=tuple(confined.command),
@@ -202,8 +191,24 @@ def _with_own_hosts(order: Order, scratch: Path) -> Order:
     return order._replace(readable=theirs, hosts=str(lay_out_hosts(scratch)))
 
 
+def _launched(order: Order, isolation: Isolation, scratch: Path) -> Launcher:
+    if isolation.engine == "namespaces":
+        return LAUNCHERS.start(order, scratch / "root", scratch)
+    return subprocess.Popen(
+        _launching(order, isolation, scratch / "root"),
+        cwd=scratch,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        pass_fds=(order.report_fd, *order.kept_fds),
+    )
+
+
 def _launching(order: Order, isolation: Isolation, scaffold: Path) -> list[str]:
-    launcher = [_PYTHON, "-I", "-S", "-c", _START, str(_PACKAGE.parent)]
+    """The words that start a launcher by itself: bubblewrap builds the walls before it, and elsewhere none are left behind."""
+    launcher = [PYTHON, "-I", "-S", "-c", _START, str(PACKAGE.parent)]
     if isolation.engine == "bubblewrap":
         return [isolation.program, *bubblewrap_arguments(order), "--", *launcher, "inner", order.text()]
     return [*launcher, "outer", order.text(), str(scaffold)]
@@ -234,7 +239,7 @@ def _watched(
                 return [excess], False
 
 
-def _ended(process: subprocess.Popen[bytes], verdicts: BinaryIO) -> str:
+def _ended(process: Launcher, verdicts: BinaryIO) -> str:
     """The launcher's verdict, empty when it had to be killed; in any case everything has ended."""
     if process.stdin is not None:
         # The launcher takes this as the sign to end its command.
