@@ -124,7 +124,9 @@ def _is_last(seen: Considered, run: Run, state: RunState, task: NodeTask) -> boo
 
 def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
     """What people allowed this visit to call, as far as it still counts."""
-    lapsed = lapsed_calls(lease.approved_calls, now=seen.facts.now, valid_hours=seen.facts.approval_hours)
+    facts, at = seen.facts, (lease.node, lease.sub_item)
+    shown = {call.hash: call.written for call in facts.shown_calls if (call.node, call.sub_item) == at}
+    lapsed = lapsed_calls(lease.approved_calls, shown, now=facts.now, valid_hours=facts.approval_hours)
     standing = tuple(call.hash for call in lease.approved_calls if call.hash not in lapsed)
     return {"approved_calls": standing, "lapsed_calls": lapsed}
 

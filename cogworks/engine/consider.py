@@ -6,7 +6,7 @@ from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
-from cogworks.forge.approvals import approvers_to_ask_about, doubted_approvals
+from cogworks.forge.approvals import approvers_to_ask_about, doubted_approvals, shown_calls
 from cogworks.forge.conflicts import with_conflicts
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
@@ -211,6 +211,8 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     ).model_copy(update={"doubted_approvals": doubted_approvals(state, snapshot, pipeline, config)})
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
+    # After what people said: an approval that is obeyed now is shown as well.
+    facts = facts.model_copy(update={"shown_calls": shown_calls(obeyed, snapshot, pipeline, config)})
     standing = _standing(obeyed, facts, pipelines)
     decision = decide(standing)
     # A step that finds nothing new and shows nobody's text to a model pays nothing to have it read.

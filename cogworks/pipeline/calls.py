@@ -86,14 +86,15 @@ def approval_line(name: str, artifact: str) -> str:
 
 
 def with_approved_call(
-    state: RunState, asking: Lease, *, by: str, written: datetime | None = None
+    state: RunState, asking: Lease, *, by: str, comment_id: int, written: datetime | None = None
 ) -> RunState:
     """The visit may be claimed again, and makes the call that it asked about without asking.
 
     Args:
         written: when the approval was, by GitHub's clock.
     """
-    new = (ApprovedCall(hash=asking.asks.hash, by=by, written=written),) if asking.asks else ()
+    asks = asking.asks
+    new = (ApprovedCall(hash=asks.hash, by=by, written=written, comment_id=comment_id),) if asks else ()
     others = [each for each in asking.approved_calls if each.hash not in {call.hash for call in new}]
     approved = (*others, *new)[-MAX_APPROVED:]
     return _changed(state, asking, {"asks": None, "approved_calls": approved})
@@ -106,11 +107,25 @@ def with_rejected_call(state: RunState, asking: Lease, reason: str) -> RunState:
 
 
 def lapsed_calls(
-    approved: Sequence[ApprovedCall], *, now: datetime | None, valid_hours: int
+    approved: Sequence[ApprovedCall],
+    shown: Mapping[str, datetime],
+    *,
+    now: datetime | None,
+    valid_hours: int,
 ) -> dict[str, str]:
-    """The approved calls whose approval no longer counts: hash -> by whom and why, in words for people."""
-    judged = {call: lapsed(call.written, now=now, valid_hours=valid_hours) for call in approved}
+    """The approved calls whose approval does not count, or no longer: hash -> by whom and why, in words for people.
+
+    Args:
+        shown: hash -> when the comment was written that approves it; what the ledger says of that is nobody's word.
+    """
+    judged = {
+        call: lapsed(shown[call.hash], now=now, valid_hours=valid_hours) if call.hash in shown else _UNSAID
+        for call in approved
+    }
     return {call.hash: f"by {call.by}, but {reason}" for call, reason in judged.items() if reason}
+
+
+_UNSAID = "no comment of this issue says so that stands as it was posted, of somebody who may"
 
 
 def _changed(state: RunState, left: Lease, update: Mapping[str, object]) -> RunState:

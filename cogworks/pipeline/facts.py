@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from cogworks.pipeline.graph import Instance
-from cogworks.pipeline.people import Approval, IgnoredLabel, InputLabel
+from cogworks.pipeline.people import Approval, IgnoredLabel, InputLabel, ShownCall
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value, VisitKey
 
 
@@ -58,6 +58,8 @@ class Facts(Value):
     """Seconds since the newest ledger commit of each visit, by GitHub's clocks; absent = too old to be seen."""
     doubted_approvals: tuple[Approval, ...] = ()
     """The ledger tells of them, and GitHub shows no comment that says so: they pass no gate."""
+    shown_calls: tuple[ShownCall, ...] = ()
+    """Of the approved calls that the ledger tells of, those whose approval GitHub shows; no other counts."""
     max_cost_usd: float
     small_max_cost_usd: float
     """On the built-in pipeline `small`, where it is less."""

@@ -258,7 +258,9 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
     if (left := asking_visit(state, at)) and left.asks:
         if left.asks.hash.startswith(asked.artifact):
             _require_fresh(asked, facts, approval_line(instance_name(at), left.asks.hash))
-            return with_approved_call(state, left, by=asked.by, written=asked.written)
+            return with_approved_call(
+                state, left, by=asked.by, comment_id=asked.comment_id, written=asked.written
+            )
         line = approval_line(instance_name(at), left.asks.hash)
         raise NotNow(
             f"`{asked.artifact[:12]}` is not the call that {instance_name(at)} asks about now. Look at it, then paste: `{line}`"

@@ -59,6 +59,10 @@ class AskedCall(Value):
     """In which way the work left its bounds, where that is why people are asked."""
 
 
+SOMEBODY = "somebody"
+"""Who approved a call, where an older ledger did not say."""
+
+
 class ApprovedCall(Value):
     """A call that somebody approved."""
 
@@ -66,12 +70,24 @@ class ApprovedCall(Value):
     by: str
     written: datetime | None = None
     """When, by GitHub's clock."""
+    comment_id: int = 0
+    """In which comment; 0 in older ledgers."""
 
     @model_validator(mode="before")
     @classmethod
     def _of_an_older_ledger(cls, data: object) -> object:
         """There only the hash was kept."""
-        return {"hash": data, "by": "somebody"} if isinstance(data, str) else data
+        return {"hash": data, "by": SOMEBODY} if isinstance(data, str) else data
+
+
+class ShownCall(Value):
+    """An approved call of whose approval GitHub shows the comment, of somebody who may."""
+
+    node: NodeId
+    sub_item: SubItemKey | None
+    hash: str
+    written: datetime
+    """When the comment was, by GitHub's clock."""
 
 
 class GatePassed(Value):

@@ -20,7 +20,7 @@ from tests.pipeline.runs import GRAPH, MERGED_SPEC, at, facts, finished, lease, 
 
 HASH = "0123456789ab"
 CALL = AskedCall(tool="APPLY_PATCH", hash=HASH, shown='{"candidate":"1"}')
-APPROVED = ApprovedCall(hash=HASH, by="ann")
+APPROVED = ApprovedCall(hash=HASH, by="ann", comment_id=900)
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 PAID = Spend(cost_usd=0.5, input_tokens=10, output_tokens=5, model_calls=1)
 
@@ -169,7 +169,9 @@ def test_no_more_than_so_many_approvals_are_kept() -> None:
         [left] = state.given_back
         call = CALL.model_copy(update={"hash": f"{number:012x}"})
         asked = left.model_copy(update={"asks": call})
-        state = with_approved_call(state.model_copy(update={"given_back": (asked,)}), asked, by="ann")
+        state = with_approved_call(
+            state.model_copy(update={"given_back": (asked,)}), asked, by="ann", comment_id=900
+        )
 
     approved = [call.hash for call in state.given_back[0].approved_calls]
 
@@ -225,13 +227,16 @@ def test_an_approved_call_is_judged_by_when_it_was_approved_last() -> None:
             again.model_copy(update={"given_back": (asked,)}),
             asked,
             by="ann",
+            comment_id=900 + hour,
             written=NOON + timedelta(hours=hour),
         )
     approved = again.given_back[0].approved_calls
 
-    assert [call.written for call in approved] == [NOON + timedelta(hours=30)]
-    assert lapsed_calls(approved, now=NOON + timedelta(hours=40), valid_hours=24) == {}
-    assert lapsed_calls(approved, now=NOON + timedelta(hours=60), valid_hours=24) == {
+    [call] = approved
+    assert (call.written, call.comment_id) == (NOON + timedelta(hours=30), 930)
+    shown = {HASH: NOON + timedelta(hours=30)}
+    assert lapsed_calls(approved, shown, now=NOON + timedelta(hours=40), valid_hours=24) == {}
+    assert lapsed_calls(approved, shown, now=NOON + timedelta(hours=60), valid_hours=24) == {
         HASH: "by ann, but it was written at 2026-05-02 18:00 UTC and counts for 24 hour(s) (`approvals.valid_hours`), "
         "which are over"
     }
@@ -244,7 +249,7 @@ def test_a_state_from_before_approvals_had_a_date_reads_on() -> None:
     [left] = read_state(json.dumps(data), branch="ledger").given_back
 
     assert left.approved_calls == (ApprovedCall(hash=HASH, by="somebody"),)
-    assert lapsed_calls(left.approved_calls, now=NOON, valid_hours=1) == {}
+    assert lapsed_calls(left.approved_calls, {HASH: NOON}, now=NOON, valid_hours=1) == {}
 
 
 def test_a_state_from_before_there_were_such_calls_reads_on() -> None:
