@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from cogworks.bounded_http import bounded, within
 from cogworks.domain_services.messages import MAX_MESSAGE_BYTES
 from cogworks.domain_services.transport import ServiceGone, ServiceRefused, ServiceSlow
 from cogworks.masking import masked
@@ -37,25 +38,29 @@ class HttpTransport:
         """
         self._url = url.rstrip("/") + PATH
         self._token = token
-        self._client = httpx.Client(
+        client = httpx.Client(
             headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {token}"} if token else {}),
             verify=_trust(url, ca_file),
             trust_env=False,
             follow_redirects=False,
             transport=transport,
         )
+        self._client = bounded(client)
 
     def exchange(self, method: str, line: bytes, /, *, limit_s: float) -> bytes:
         """As the Protocol says."""
         deadline = time.monotonic() + limit_s
         try:
-            with self._client.stream(
-                "POST",
-                self._url + method,
-                content=line,
-                headers={"Content-Type": "application/json"},
-                timeout=limit_s,
-            ) as response:
+            with (
+                within(limit_s),
+                self._client.stream(
+                    "POST",
+                    self._url + method,
+                    content=line,
+                    headers={"Content-Type": "application/json"},
+                    timeout=limit_s,
+                ) as response,
+            ):
                 body = _body(response, deadline, limit_s)
         except httpx.TimeoutException:
             raise ServiceSlow(f"no answer within {limit_s:g} s") from None

@@ -16,6 +16,7 @@ import httpx
 from pydantic import Field, ValidationError
 
 from cogworks import __version__
+from cogworks.bounded_http import bounded, whole, within
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.meter import Requests
 from cogworks.github.responses import server_date_of
@@ -28,6 +29,8 @@ REFRESH_BEFORE = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=60)
 """GitHub refuses a signature from its future; it is dated back by as much."""
 _TIMEOUT_S = 15.0
+_WHOLE_S = 60.0
+_MAX_BYTES = 1_000_000
 _REPEATED = Policy(3, pause=doubling(1.0))
 _SIGNED_FOR_S = 300
 
@@ -111,7 +114,8 @@ class AppTokens:
             return self._held.token
 
     def _minted(self) -> InstallationToken:
-        with httpx.Client(transport=self._transport, timeout=_TIMEOUT_S, base_url=self._rest_url) as http:
+        client = httpx.Client(transport=self._transport, timeout=_TIMEOUT_S, base_url=self._rest_url)
+        with bounded(client) as http:
             signature = self._signature()
             installation = self._app.installation_id
             if not installation:
@@ -163,16 +167,17 @@ class AppTokens:
         call = f"{verb} {self._rest_url}{path}"
         self._meter.count_rest()
         try:
-            response = http.request(verb, path, headers=headers)
-        except httpx.HTTPError as error:
+            with within(_WHOLE_S), http.stream(verb, path, headers=headers) as response:
+                body = whole(response, most_bytes=_MAX_BYTES).decode("utf-8", "replace")
+        except (httpx.HTTPError, httpx.StreamError) as error:
             raise TryAgainLater(
                 f"{call} gave no answer: {type(error).__name__}. GitHub cannot be reached; run the step again later."
             ) from error
         if response.status_code < 300:
-            return parsed(response.text)
-        raise self._refusal(call, response)
+            return parsed(body)
+        raise self._refusal(call, response, body)
 
-    def _refusal(self, call: str, response: httpx.Response) -> CogworksError:
+    def _refusal(self, call: str, response: httpx.Response, body: str) -> CogworksError:
         if response.status_code == 404:
             return PermissionRefused(
                 f"App {self._app.id} is not installed on {self._repository} ({call} answered 404). Install it there, or give "
@@ -188,7 +193,7 @@ class AppTokens:
                 f"GitHub does not accept the key of App {self._app.id} ({call} answered 401).{hint} Check "
                 "`COGWORKS_GITHUB_APP_ID` and `COGWORKS_GITHUB_APP_PRIVATE_KEY`."
             )
-        return failure(call, response.status_code, response.text, response.headers, is_write=False)
+        return failure(call, response.status_code, body, response.headers, is_write=False)
 
 
 def private_key_from(text: str) -> str:

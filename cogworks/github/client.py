@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from cogworks import __version__
+from cogworks.bounded_http import bounded, whole, within
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.answers import Answer, BrokenOff, OutcomeUnknown
 from cogworks.github.credentials import TokenSource
@@ -36,6 +37,10 @@ MAX_WAIT_S = 600.0
 MAX_REPEATS = 3
 """How often a failed request is sent again where that is safe."""
 _TIMEOUT_S = 15.0
+WHOLE_S = 120.0
+"""Until an answer is whole. GitHub itself gives a query up after ten seconds."""
+MAX_ANSWER_BYTES = 100_000_000
+"""Unpacked. A git blob has at most 100 MB, and none comes this way that has more than one."""
 """GitHub itself gives up after 10 seconds."""
 _MAX_SECONDARY_WAITS = 3
 _MAX_REDIRECTS = 5
@@ -46,6 +51,9 @@ _BAD_ADDRESS = (httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 class GraphQLClient:
     """Speaks to one GraphQL endpoint. A context manager; safe to use from several threads."""
+
+    limit_s = WHOLE_S
+    """How long one answer may take until it is whole."""
 
     def __init__(
         self,
@@ -74,15 +82,13 @@ class GraphQLClient:
         self._monotonic = monotonic
         self._writing = Lock()
         self._last_write_s: float | None = None
-        self._http = httpx.Client(
-            transport=transport,
-            timeout=_TIMEOUT_S,
-            follow_redirects=False,
-            headers={
-                "User-Agent": f"cogworks/{__version__}",
-                "Accept": "application/json",
-                "Content-Type": "application/json",
-            },
+        headers = {
+            "User-Agent": f"cogworks/{__version__}",
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+        }
+        self._http = bounded(
+            httpx.Client(transport=transport, timeout=_TIMEOUT_S, follow_redirects=False, headers=headers)
         )
 
     def __repr__(self) -> str:
@@ -157,15 +163,20 @@ class GraphQLClient:
     def _post(self, url: str, token: str, content: bytes) -> Verdict:
         """One request. Never raises: every way to fail is a verdict."""
         self._meter.count_graphql()
+        headers = {"Authorization": f"Bearer {token}"}
         try:
-            response = self._http.post(url, content=content, headers={"Authorization": f"Bearer {token}"})
+            with (
+                within(self.limit_s),
+                self._http.stream("POST", url, content=content, headers=headers) as found,
+            ):
+                body = whole(found, most_bytes=MAX_ANSWER_BYTES)
         except _BAD_ADDRESS as error:
             return Refused(UsageError(f"{url} is not an address of GitHub's GraphQL API: {error}."))
         except _NEVER_SENT as error:
             return Unsent(f"{url} cannot be reached: {_described(error, token)}")
         except (httpx.HTTPError, httpx.StreamError, httpx.CookieConflict) as error:
             return Broken(f"{url} gave no answer: {_described(error, token)}")
-        return judge(response.status_code, response.headers, response.content, url=url)
+        return judge(found.status_code, found.headers, body, url=url)
 
 
 def _described(error: Exception, token: str) -> str:

@@ -19,6 +19,7 @@ from cogworks.forge.effects import ReportCheck
 from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.credentials import TokenSource
 from cogworks.github.meter import Requests
+from cogworks.github.rest_bodies import WHOLE_S
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed
 from cogworks.retrying import Again, Policy, doubling, retried
 from cogworks.unexpected import expecting
@@ -52,18 +53,21 @@ class RestClient:
         meter: Requests | None = None,
         backoff_s: float = 0.5,
         sleep: Callable[[float], None] = time.sleep,
+        limit_s: float = WHOLE_S,
     ) -> None:
         """
         Args:
             rest_url: e.g. `https://api.github.com`.
             repository: owner/name
             backoff_s: the first pause before a failed read is repeated; each further one is twice as long.
+            limit_s: how long the body of one answer may take until it is whole.
         """
         self._url = rest_url
         self._tokens = tokens
         self._root = f"/repos/{repository}"
         self._meter = meter if meter is not None else Requests()
         self._backoff_s = backoff_s
+        self._limit_s = limit_s
         self._sleep = sleep
         self._api = self._connected(tokens.token())
 
@@ -75,7 +79,7 @@ class RestClient:
             allowed_methods={"GET", "HEAD"},
             max_rate_limit_wait=_MAX_WAIT_S,
         )
-        retry.meter = self._meter
+        retry.meter, retry.limit_s = self._meter, self._limit_s
         return pygithub.Github(
             auth=pygithub.Auth.Token(token),
             base_url=self._url,
@@ -171,7 +175,8 @@ class RestClient:
             found = self._call("GET", f"/collaborators/{quote(login, safe='')}/permission")
         except UsageError:
             return "none"
-        return str(found.get("role_name") or found["permission"])
+        with expecting("permission"):
+            return str(found.get("role_name") or found["permission"])
 
     def report_check(self, check: ReportCheck) -> None:
         """Make a check run unless one of the same visit is there; obeys `checks.CheckSource`.
@@ -265,10 +270,11 @@ class _CountingRetry(pygithub.GithubRetry):
     """PyGithub's rules for repeating, counting what they add."""
 
     meter: Requests | None = None
+    limit_s: float = WHOLE_S
 
     def new(self, **changes: Any) -> Self:
         retry = super().new(**changes)
-        retry.meter = self.meter
+        retry.meter, retry.limit_s = self.meter, self.limit_s
         if self.meter is not None and not retry.is_exhausted():
             self.meter.count_rest()
         return retry

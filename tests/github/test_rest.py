@@ -190,6 +190,13 @@ def test_a_blob_of_another_shape_is_an_error_of_ours(server: Server, rest: RestC
         rest.read_blob("a" * 40)
 
 
+def test_a_permission_of_another_shape_is_an_error_of_ours(server: Server, rest: RestClient) -> None:
+    server.replies = [Reply(200, ["admin"])]
+
+    with pytest.raises(CogworksError, match="unexpected at permission"):
+        rest.permission_of(Login("ann"))
+
+
 def test_the_permission_of_a_person_is_the_finest_word_for_it(server: Server, rest: RestClient) -> None:
     server.replies = [
         Reply(200, {"permission": "write", "role_name": "maintain"}),

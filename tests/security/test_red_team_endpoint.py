@@ -1,6 +1,8 @@
 """A whole item on the hub whose model's address answers with everything but a reply; `test_judging` shows what the judge objects to."""
 
 import gzip
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,22 @@ from tests.security.test_red_team import ACTS, VISITED, WHOLE_WAY, is_as_asked_f
 # Plays a whole item.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
+
+def dribbled() -> Iterator[bytes]:
+    """Never a whole answer, and never silence."""
+    while True:
+        time.sleep(0.1)
+        yield b" "
+
+
 BOMB = gzip.compress(b"0" * 100_000_000)
 
 
 def test_a_hostile_endpoint(tmp_path: Path) -> None:
     with attacked(tmp_path, gates=[SPECIFICATION_WAITS]) as attack, ModelServer() as thief:
+        config = ".cogworks/config.toml"
+        text = attack.scene.file(config) or ""
+        attack.scene.write(config, text.replace("[llm]\n", "[llm]\nstall_timeout_s = 2\n"))
         attack.scene.person.set_trigger()
         answers = {
             "a redirect": (
@@ -30,6 +43,12 @@ def test_a_hostile_endpoint(tmp_path: Path) -> None:
                 1,
                 "model provider",
             ),
+            "a large head": (
+                Answer(200, b"{}", {f"x-{each}": "a" * 60_000 for each in range(90)}),
+                75,
+                "model provider",
+            ),
+            "a dribble": (Answer(200, b"", pieces=dribbled), 75, "was given up"),
             "a bomb": (
                 Answer(200, BOMB, {"content-type": "application/json", "content-encoding": "gzip"}),
                 1,

@@ -4,12 +4,14 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
 import httpx
 
+from cogworks.bounded_http import bounded, within
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
 from cogworks.llm.provider import BrokenReply, ModelReply
 from cogworks.llm.providers.assembly import Assembly
@@ -120,7 +122,7 @@ class HttpDoor:
         self._streams: Mapping[str, Callable[[], StreamReader]] = {_STREAM_TYPE: Events}
         self._waits = waits
         self._permit = Permit(waits.now)
-        self._client = httpx.Client(headers=headers, transport=transport, follow_redirects=False)
+        self._client = bounded(httpx.Client(headers=headers, transport=transport, follow_redirects=False))
 
     def sign(
         self, auth: httpx.Auth, *, streams: "Mapping[str, Callable[[], StreamReader]] | None" = None
@@ -199,7 +201,7 @@ class HttpDoor:
         left_s = self._waits.left_s()
         timeout = self._timeout(left_s)
         try:
-            with self._client.stream("POST", url or self._url, json=body, timeout=timeout) as response:
+            with self._opened(url or self._url, body, timeout) as response:
                 reader = self._streams.get(_kind_of(response))
                 if response.status_code == 200 and reader is not None:
                     return _with_what_came(self._streamed(response, reader(), growing, left_s), growing)
@@ -212,6 +214,16 @@ class HttpDoor:
             return no_reply(f"it has more than {MAX_ANSWER_BYTES} bytes", wanted="a reply of bearable size")
         return decipher(response.status_code, response.headers, content, mask=self._masked)
 
+    @contextmanager
+    def _opened(
+        self, url: httpx.URL, body: Mapping[str, Any], timeout: httpx.Timeout
+    ) -> Iterator[httpx.Response]:
+        """The answer once its head is there, which a server may not dribble either."""
+        with ExitStack() as opened:
+            with within(timeout.read or self._waits.stall_s):
+                response = opened.enter_context(self._client.stream("POST", url, json=body, timeout=timeout))
+            yield response
+
     def briefly(self, body: Mapping[str, Any], *, url: httpx.URL) -> bytes | None:
         """Send once and wait a few seconds; None where nothing of use came back.
 
@@ -223,7 +235,7 @@ class HttpDoor:
         if self._permit.left_s() > 0:
             return None
         try:
-            with self._client.stream("POST", url, json=body, timeout=httpx.Timeout(limit_s)) as response:
+            with self._opened(url, body, httpx.Timeout(limit_s)) as response:
                 return self._content(response, limit_s) if response.status_code == 200 else None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError):
             return None
