@@ -16,7 +16,7 @@ from cogworks.codebase.changes import path_problem
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.lying_copy import content_digest, parents_of, remove_folder, walked
-from cogworks.codebase.plumbing import authorship, blobs_of, break_locks, spare_index, zsplit
+from cogworks.codebase.plumbing import authorship, blobs_of, break_locks, detached_head, spare_index, zsplit
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import CommitOid, Value
 
@@ -26,16 +26,8 @@ _SAVEPOINT = "cogworks-savepoint"
 _ABSENT = "000000"
 # What a repository configures must change neither what is read nor what is written.
 _DIFF = (
-    *(
-        "-c",
-        "diff.suppressBlankEmpty=false",
-        "diff",
-        "--cached",
-        "--no-color",
-        "--no-ext-diff",
-        "--no-textconv",
-    ),
-    *("--no-renames", "--full-index", "--src-prefix=a/", "--dst-prefix=b/"),
+    *("-c", "diff.suppressBlankEmpty=false", "diff", "--cached", "--no-renames", "--full-index"),
+    *("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"),
 )
 _APPLY = ("apply", "--index", "--whitespace=nowarn", "--no-ignore-whitespace")
 
@@ -103,6 +95,7 @@ class PatchTree:
         self._lock_wait_s = lock_wait_s
         self._folder = Path(self._run("rev-parse", "--absolute-git-dir").removesuffix("\n"))
         self._digests: dict[str, tuple[tuple[int, ...], str]] = {}
+        self._trees: dict[str, str] = {}
 
     @contextmanager
     def hold(self) -> Iterator[bool]:
@@ -155,13 +148,14 @@ class PatchTree:
         Raises:
             CodebaseError: git's view of the tree is not what is on the disk.
         """
-        head, tree = self._run("rev-parse", "HEAD", "HEAD^{tree}").split()
+        head = self._head()
+        tree = self._tree_at(head)
         entries = self._entries()
         if self._tree_of(entries) != tree:
             raise CodebaseError(f"{self._path}: the files on the disk are not those of {head}")
         manifest = self._manifest(entries.untracked)
         untracked = tuple(entries.untracked)
-        return TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
+        return TreeState(head=head, tree=tree, manifest=manifest, untracked=untracked)
 
     def view_of(self, paths: Sequence[str]) -> TreeView:
         """What a diff that names these paths is judged against; a path that cannot be one has no source."""
@@ -381,7 +375,13 @@ class PatchTree:
         return any((self._path / part).is_symlink() for part in (*parents_of(path), path))
 
     def _head(self) -> CommitOid:
-        return CommitOid(self._run("rev-parse", "HEAD").strip())
+        return CommitOid(detached_head(self._folder) or self._run("rev-parse", "HEAD").strip())
+
+    def _tree_at(self, head: str) -> str:
+        """The tree of a commit, which never has another."""
+        if head not in self._trees:
+            self._trees[head] = self._run("rev-parse", f"{head}^{{tree}}").strip()
+        return self._trees[head]
 
     def _journal(self) -> TreeState | None:
         try:

@@ -3,6 +3,7 @@
 The lock files of a git command that died, and how they go.
 """
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +34,21 @@ def blobs_of(answer: str) -> list[str | None]:
         else:
             texts.append(None)
     return texts
+
+
+_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def detached_head(folder: Path) -> str | None:
+    """The commit that a worktree stands at, by the file in its own git directory; None where that names a branch.
+
+    Git would say the same, as a program that has to be started.
+    """
+    try:
+        text = (folder / "HEAD").read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if _OID.fullmatch(text) else None
 
 
 @contextmanager

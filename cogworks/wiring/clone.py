@@ -10,6 +10,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.lying_copy import lying_copy, top_of
+from cogworks.codebase.plumbing import detached_head
 from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.errors import UsageError
 from cogworks.repair.consulting import Apart
@@ -38,7 +39,7 @@ class Copy:
 
     def stands_at(self) -> str:
         """The commit it is at now; what is not committed comes on top."""
-        return self.git.run("rev-parse", "HEAD", cwd=self.path).strip()
+        return detached_head(self.path / ".git") or self.git.run("rev-parse", "HEAD", cwd=self.path).strip()
 
     def apart(self, folder: Path) -> Apart:
         """Trees of its base with other texts, each for a time and below a folder; the environment is that of the clone."""

@@ -2,13 +2,16 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.codebase.failures import CodebaseError, RollbackFailed
+from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.plumbing import detached_head
 from tests.codebase.repositories import git
 from tests.repair.benches import FILES, make_worktree, on_disk, patch_tree
 
@@ -208,3 +211,37 @@ def test_uncommitted_work_keeps_the_last_commit_from_being_taken_back(tmp_path: 
         patch_tree(tree).take_back()
 
     assert (tree / "a.txt").read_text() == "mine\n"
+
+
+class Counting(Git):
+    """Notes each command of git."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(environment=os.environ, home=folder)
+        self.ran: list[str] = []
+
+    def run(self, *arguments: str, cwd: Path, **more: Any) -> str:
+        self.ran.append(" ".join(arguments[:2]))
+        return super().run(*arguments, cwd=cwd, **more)
+
+
+def test_the_state_of_a_tree_that_stands_at_a_commit_takes_three_commands_of_git(tree: Path) -> None:
+    git(tree, "checkout", "--quiet", "--detach")
+    counting = Counting(tree.parent)
+    worktree = patch_tree(tree, counting)
+    first = worktree.state()
+    counting.ran.clear()
+
+    assert worktree.state() == first
+    assert counting.ran == ["ls-files --stage", "update-index --add", "write-tree"]
+    git(tree, "commit", "--quiet", "--allow-empty", "--message", "after")
+    assert worktree.state().head == git(tree, "rev-parse", "HEAD")
+
+
+def test_the_file_of_a_head_says_what_git_says(tree: Path) -> None:
+    folder = Path(git(tree, "rev-parse", "--absolute-git-dir"))
+
+    assert detached_head(folder) is None
+    git(tree, "checkout", "--quiet", "--detach")
+    assert detached_head(folder) == git(tree, "rev-parse", "HEAD")
+    assert detached_head(folder / "nowhere") is None
