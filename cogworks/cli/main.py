@@ -96,6 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(2)
     # What a command loads stays; looking through it again and again while it is loaded takes a seventh of the time and finds nothing.
     gc.set_threshold(_COLLECTED_FROM)
+    # `httpx` brings a command line of its own, which loads as much again; None is Python's word for what is not to be had.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # which the types of `sys` do not know
     # Nor does the end of the process look for what the system takes back anyway.
     atexit.register(gc.freeze)
     words = list(sys.argv[1:] if arguments is None else arguments)

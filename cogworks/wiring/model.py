@@ -18,15 +18,10 @@ from cogworks.errors import PermissionRefused, UsageError
 from cogworks.leaving import in_log_of_actions
 from cogworks.llm.account import Secures
 from cogworks.llm.budget import Budget, Price, PriceList
-from cogworks.llm.cassette import CassetteProvider, RecordingProvider, ReplayingProvider
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.provider import ModelReply, Provider
-from cogworks.llm.providers import openai
-from cogworks.llm.providers.anthropic import AnthropicProvider
-from cogworks.llm.providers.command import PASSED_ON, CommandProvider
-from cogworks.llm.providers.responses import ResponsesProvider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import Heard, ToldProvider
 from cogworks.packs.choosing import FrozenPacks
@@ -36,11 +31,11 @@ from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.llm import Price as ConfiguredPrice
 from cogworks.telling import During
 from cogworks.tools.records import redactor_of
-from cogworks.wiring.clouds import cloud_provider
 
 if TYPE_CHECKING:
     # Whoever repairs a checkout makes no visit and need not load what one does.
     from cogworks.engine.visit import SessionOrder
+    from cogworks.llm.providers.openai import OpenAIProvider
 
 _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
 
@@ -142,7 +137,11 @@ def is_local(provider: str, environment: Environment) -> bool:
     Raises:
         ConfigurationError: its address cannot be used.
     """
-    return provider == "openai" and openai.is_of_this_machine(environment.openai_base_url or openai.BASE_URL)
+    if provider != "openai":
+        return False
+    from cogworks.llm.providers.openai import BASE_URL, is_of_this_machine
+
+    return is_of_this_machine(environment.openai_base_url or BASE_URL)
 
 
 def prices_of(config: Config) -> PriceList:
@@ -199,10 +198,14 @@ def open_provider(
             with ask() as provider:
                 yield provider
         case "record":
+            from cogworks.llm.cassette import RecordingProvider
+
             folder = _recorded_into(environment, name)
             with ask() as provider:
                 yield RecordingProvider(provider, folder, redact=redactor_of(child_environment()).text)
         case "replay-or-record":
+            from cogworks.llm.cassette import ReplayingProvider
+
             folder = _recorded_into(environment, name)
             with ExitStack() as stack:
                 redact = redactor_of(child_environment()).text
@@ -249,6 +252,8 @@ def _opened(
 ) -> Iterator[Provider]:
     match name:
         case "cassette":
+            from cogworks.llm.cassette import CassetteProvider
+
             with ExitStack() as stack:
                 named = [Path(each) for each in environment.cassette_dir.split(os.pathsep) if each]
                 if not named:
@@ -257,6 +262,8 @@ def _opened(
                 redact = redactor_of(child_environment()).text
                 yield CassetteProvider(*named, misses=_misses(named[0], environment), redact=redact)
         case "anthropic":
+            from cogworks.llm.providers.anthropic import AnthropicProvider
+
             environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
             if not environment.llm_api_key:
                 raise PermissionRefused(
@@ -273,11 +280,15 @@ def _opened(
             ) as provider:
                 yield provider
         case "bedrock" | "vertex":
+            from cogworks.wiring.clouds import cloud_provider
+
             with cloud_provider(
                 name, environment, left_s=left_s, stall_s=config.llm.stall_timeout_s, heard=heard
             ) as provider:
                 yield provider
         case "command":
+            from cogworks.llm.providers.command import CommandProvider
+
             variables = _seen_by_program(environment)
             yield CommandProvider(program_of(environment), environment=variables, left_s=left_s)
         case "openai":
@@ -302,11 +313,14 @@ def _opened(
             )
 
 
-def openai_of(api: str, environment: Environment) -> type[openai.OpenAIProvider]:
+def openai_of(api: str, environment: Environment) -> "type[OpenAIProvider]":
     """Who speaks the API that is wanted; `auto`: the newer one at OpenAI itself, which no other server has whole."""
-    is_theirs = (environment.openai_base_url or openai.BASE_URL).rstrip("/") == openai.BASE_URL
+    from cogworks.llm.providers.openai import BASE_URL, OpenAIProvider
+    from cogworks.llm.providers.responses import ResponsesProvider
+
+    is_theirs = (environment.openai_base_url or BASE_URL).rstrip("/") == BASE_URL
     is_newer = api == "responses" or (api == "auto" and is_theirs)
-    return ResponsesProvider if is_newer else openai.OpenAIProvider
+    return ResponsesProvider if is_newer else OpenAIProvider
 
 
 def program_of(environment: Environment) -> tuple[str, ...]:
@@ -332,6 +346,8 @@ def program_of(environment: Environment) -> tuple[str, ...]:
 
 
 def _seen_by_program(environment: Environment) -> dict[str, str]:
+    from cogworks.llm.providers.command import PASSED_ON
+
     ours = child_environment()
     passed = {name: ours[name] for name in PASSED_ON if name in ours}
     return {**passed, **environment.llm_command_variables}

@@ -28,7 +28,9 @@ for words in json.loads(sys.argv[1]):
     try:
         main(words)
     except SystemExit as ended:
-        found = {name.partition(".")[0] for name in sys.modules} - before - sys.stdlib_module_names
+        # None stands for what shall never be loaded.
+        loaded = {name.partition(".")[0] for name, module in sys.modules.items() if module is not None}
+        found = loaded - before - sys.stdlib_module_names
         found = {name for name in found if not name.startswith("_sysconfigdata")}
         told[" ".join(words)] = [ended.code, sorted(found - {"cogworks", "click"})]
 print(json.dumps(told), file=sys.stderr)

@@ -51,6 +51,33 @@ def test_what_a_repair_seldom_needs_is_not_loaded_for_it(module: str) -> None:
     assert told.stdout == "False\n"
 
 
+LOADING = """
+import sys
+from cogworks.cli.main import main
+try:
+    main(["--version"])
+except SystemExit:
+    import cogworks.wiring.fix, httpx
+print(*sys.modules)
+"""
+SELDOM = (
+    "rich", "pygments", "boto3", "cogworks.llm.cassette", "cogworks.llm.providers.clouds", "cogworks.llm.providers.command",
+    "cogworks.llm.providers.openai", "cogworks.llm.providers.anthropic",
+)  # fmt: skip
+"""What draws for people, and providers that may not be the one that is asked."""
+
+
+def test_the_command_loads_what_every_repair_needs_and_no_more() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=True, timeout=120
+    )  # our own words
+
+    loaded = set(told.stdout.split())
+    assert not loaded & set(SELDOM)
+    # 700 on Python 3.11; there were 791.
+    assert len(loaded) < 730
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_short_suite_runs_twice_before_a_change_and_once_with_it(tmp_path: Path) -> None:
