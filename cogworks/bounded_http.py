@@ -3,11 +3,13 @@
 httpx limits each single read, so a server that sends a byte now and then, of the headers or of the body, would never be left.
 """
 
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
+from urllib.request import getproxies
 
 import httpx
 
@@ -101,3 +103,12 @@ class _Backend:
 
     def sleep(self, seconds: float) -> None:
         self._backend.sleep(seconds)
+
+
+def authorities_for(url: httpx.URL) -> ssl.SSLContext | bool:
+    """What a client checks certificates against: the usual authorities, which take 25 ms to load, or none where nothing is encrypted.
+
+    Where there is a proxy it may have a certificate of its own. Without authorities every certificate is refused.
+    """
+    is_plain = url.scheme == "http" and not getproxies()
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True

@@ -1,7 +1,7 @@
 """The signatures of injections: a versioned file of words and patterns, ready to be searched for."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -72,7 +72,7 @@ def bundled() -> SignatureFile:
 def parse_signatures(text: str) -> SignatureFile:
     """Raises: ValueError: the file is none, or one of its patterns is none."""
     data = tomllib.loads(text)
-    lexicon: Mapping[str, list[str]] = data["lexicon"]
+    lexicon = {name: _plain(words) for name, words in data["lexicon"].items()}
     signatures = tuple(_signature(each, lexicon) for each in data["signature"])
     ids = [each.id for each in signatures]
     if doubled := sorted({each for each in ids if ids.count(each) > 1}):
@@ -83,9 +83,9 @@ def parse_signatures(text: str) -> SignatureFile:
         hold_at=data["hold_at"],
         mark_at=data["mark_at"],
         signatures=signatures,
-        lexicon={name: frozenset(folded(each) for each in words) for name, words in lexicon.items()},
-        topics=_compiled(f"(?:{'|'.join(_plain(lexicon['topic']))})"),
-        reports=frozenset(folded(word) for word in lexicon["reporting"]),
+        lexicon={name: frozenset(words) for name, words in lexicon.items()},
+        topics=_compiled(f"(?:{'|'.join(lexicon['topic'])})"),
+        reports=frozenset(lexicon["reporting"]),
     )
 
 
@@ -152,10 +152,10 @@ def _text(said: str, lexicon: Mapping[str, list[str]]) -> str:
 
 
 def _alternatives(names: str, lexicon: Mapping[str, list[str]]) -> list[str]:
-    return [each for name in names.split("|") for each in _plain(lexicon[name])]
+    return [each for name in names.split("|") for each in lexicon[name]]
 
 
-def _plain(words: list[str]) -> list[str]:
+def _plain(words: Iterable[str]) -> list[str]:
     # The longest first reads best in what is quoted; the engine finds the same either way.
     return sorted((folded(word) for word in words), key=len, reverse=True)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from cogworks.bounded_http import bounded, within
+from cogworks.bounded_http import authorities_for, bounded, within
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
 from cogworks.llm.provider import BrokenReply, ModelReply
 from cogworks.llm.providers.assembly import Assembly
@@ -122,7 +122,9 @@ class HttpDoor:
         self._streams: Mapping[str, Callable[[], StreamReader]] = {_STREAM_TYPE: Events}
         self._waits = waits
         self._permit = Permit(waits.now)
-        self._client = bounded(httpx.Client(headers=headers, transport=transport, follow_redirects=False))
+        verify = authorities_for(url)
+        client = httpx.Client(headers=headers, transport=transport, follow_redirects=False, verify=verify)
+        self._client = bounded(client)
 
     def sign(
         self, auth: httpx.Auth, *, streams: "Mapping[str, Callable[[], StreamReader]] | None" = None

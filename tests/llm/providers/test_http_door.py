@@ -1,10 +1,13 @@
 """What every provider over HTTP has of its door; the rest is shown by the providers' own tests."""
 
+import os
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 
 import httpx
 import pytest
 
+from cogworks.bounded_http import authorities_for
 from cogworks.errors import InvalidReply, TryAgainLater
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.events import Event
@@ -186,3 +189,21 @@ def test_nobody_begins_a_wait_that_is_longer_than_the_time_there_is() -> None:
         assert later.value.retry_after_s == 1801.0
 
     assert waits == []
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"])
+def test_the_usual_authorities_are_asked_wherever_there_may_be_a_certificate(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in [*os.environ]:
+        if each.lower().endswith("_proxy"):
+            monkeypatch.delenv(each)
+    plain = authorities_for(httpx.URL("http://127.0.0.1:8080/v1"))
+
+    assert authorities_for(URL) is True
+    assert isinstance(plain, ssl.SSLContext)
+    # Nothing is trusted rather than everything: a certificate that comes all the same is refused.
+    assert (plain.verify_mode, plain.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert plain.cert_store_stats() == {"x509": 0, "crl": 0, "x509_ca": 0}
+    monkeypatch.setenv(name, "https://proxy.test:3128")
+    assert authorities_for(httpx.URL("http://127.0.0.1:8080/v1")) is True
