@@ -18,6 +18,7 @@ from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import Provision
 from cogworks.services.command.reports.cases import MAX_REPORT_BYTES
 from cogworks.services.command.toolchains import version_in, version_line
+from cogworks.services.laid_out import left_out
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
 from cogworks.services.setup.layers import lay_home, lay_over
@@ -29,7 +30,6 @@ _MOST_REPORTS = 5_000
 _CPU_FACTOR = 4
 # V8 and the JVM reserve far more address space than they ever use; what counts is memory.
 _LIMITS = Limits(address_bytes=512 * 1024**3, disk_bytes=8 * 1024**3, disk_entries=400_000)
-_LEFT_OUT = shutil.ignore_patterns(".git")
 
 
 class Said(NamedTuple):
@@ -65,7 +65,7 @@ class Room:
         apart = folder / "apart" if lays_over else None
         for place in (self._home, self._temporary, self._said, self._outside):
             place.mkdir()
-        shutil.copytree(ground.folder, self.copy, symlinks=True, ignore=_LEFT_OUT)
+        shutil.copytree(ground.folder, self.copy, symlinks=True, ignore=left_out())
         self._overlays = lay_over(provision.layers, self.copy, apart=apart)
         if provision.home is not None:
             self._overlays += lay_home(provision.home, self._home, apart=apart)

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.services.laid_out import left_out
 from cogworks.services.python.roots import whole_of
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.inside.order import Overlay
@@ -46,10 +47,8 @@ def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool)
         folder / name for name in ("copy", "home", "t", "scratch", "told", "programs")
     )
     places = Places(whole, whole / root, home, temporary, scratch, told, programs)
-    # Without .git: history is no business of the tests, and a worktree's link leads out of the copy. Without what was compiled:
-    # Python takes it for a later text of as many bytes, if that was written within the same second.
-    left_out = shutil.ignore_patterns(".git", "__pycache__")
-    shutil.copytree(whole_of(repository, root), places.whole, symlinks=True, ignore=left_out)
+    # Python takes what was compiled for that of a later text of as many bytes, if it was written within the same second.
+    shutil.copytree(whole_of(repository, root), places.whole, symlinks=True, ignore=left_out("__pycache__"))
     for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir()
     apart = folder / "apart" if lays_over else None

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cogworks.codebase.confined import StoredFile, read_file, write_file
 from cogworks.removal import temporary_folder
+from cogworks.services.laid_out import left_out
 from cogworks.services.python.interpreters import own
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.inside.order import Limits
@@ -62,8 +63,7 @@ class Workroom:
 
     def put_all_of(self, repository: Path) -> None:
         """Lay out a whole repository, without its history; links are laid out as links."""
-        skipped = shutil.ignore_patterns(".git")
-        shutil.copytree(repository, self.folder, symlinks=True, ignore=skipped, dirs_exist_ok=True)
+        shutil.copytree(repository, self.folder, symlinks=True, ignore=left_out(), dirs_exist_ok=True)
 
     def read(self, path: str) -> bytes | None:
         """A file as the tools left it."""

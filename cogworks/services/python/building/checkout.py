@@ -10,6 +10,7 @@ from typing import NamedTuple
 from cogworks.codebase.confined import read_file
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
+from cogworks.services.laid_out import left_out
 
 _GIT_LIMIT_S = 120.0
 _BORROWED = "alternate: "
@@ -94,7 +95,7 @@ def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path,
         GitFailed: the commit cannot be checked out.
     """
     if not checkout.commit:
-        shutil.copytree(checkout.folder, place, symlinks=True, ignore=shutil.ignore_patterns(*_SKIPPED))
+        shutil.copytree(checkout.folder, place, symlinks=True, ignore=left_out(*_SKIPPED))
         return ()
     git = _git(checkout.folder, search_path)
     borrowed = _object_folders(git, checkout.folder)
