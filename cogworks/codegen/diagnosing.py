@@ -67,7 +67,7 @@ class Inquiry:
         )
         watching = Watching(self._tell, self._tools.say)
         found = self._notes.findings = investigate(
-            scene, sandbox_pool, limits, watching, proposed=patches, known=known or Findings()
+            scene, sandbox_pool, limits, watching, proposed=patches, known=known or Findings(), at=before
         )
         suspects = found.in_order(localised.suspects)
         self._tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])

@@ -62,7 +62,7 @@ class Probes:
             most = ProbeLimits(most=limits.max_probes, pool=limits.probe_pool, probe_s=limits.probe_seconds)
             watching = Watching(tell, lambda line: self._ports.say(f"{self._who}: {line}"))
             found = self.findings = investigate(
-                scene, sandbox_pool, most, watching, known=known or Findings()
+                scene, sandbox_pool, most, watching, known=known or Findings(), at=before
             )
         suspects = found.in_order(localised.suspects)
         tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])

@@ -131,6 +131,7 @@ def investigate(
     *,
     proposed: Sequence[ProbePatch] = (),
     known: Findings | None = None,
+    at: str | None = None,
 ) -> Findings:
     """Probe the suspects until the probes are used up or nothing is left to ask.
 
@@ -139,11 +140,12 @@ def investigate(
     Args:
         proposed: changes somebody wants tried; they go before what is asked of every suspect.
         known: what earlier probes of the same tree found out; it is not asked again, and told with the rest.
+        at: the digest of the worktree, for whoever has just asked for it.
 
     Raises:
         TreeChanged: the worktree that is repaired is not what it was.
     """
-    work = _Investigation(scene, sandbox_pool, limits, watching)
+    work = _Investigation(scene, sandbox_pool, limits, watching, at=at or sandbox_pool.digest())
     work.begin_with(known or Findings(), proposed)
     names = [each.symbol.id for each in scene.suspects]
     watching.tell("investigations.start", suspects=names, probes=limits.most, pool=limits.pool)
@@ -156,8 +158,12 @@ def investigate(
 
 class _Investigation:
     def __init__(
-        self, scene: Scene, sandbox_pool: SandboxPool, limits: ProbeLimits, watching: Watching
+        self, scene: Scene, sandbox_pool: SandboxPool, limits: ProbeLimits, watching: Watching, *, at: str
     ) -> None:
+        """Args:
+        at: the digest that the worktree has to keep.
+        """
+        self._at = at
         self._scene, self._sandbox_pool, self._limits, self._watching = scene, sandbox_pool, limits, watching
         self._suspects = {each.symbol.id: each for each in scene.suspects}
         self._shared = AskedOnce()
@@ -269,13 +275,12 @@ class _Investigation:
         """In a thread of its own."""
         name = f"{probe.id}: {probe.kind} of {probe.suspect.symbol.id}"
         self._watching.say(f"{name} …")
-        before = self._sandbox_pool.digest()
         try:
             with self._sandbox_pool.sandbox(limit_s=self._limits.probe_s) as sandbox:
                 seen = seen_by(probe, self._scene, sandbox, self._shared)
         except (CogworksError, OSError) as error:
             seen = Seen(error=f"no worktree for the probe: {error}")
-        if self._sandbox_pool.digest() != before:
+        if self._sandbox_pool.digest() != self._at:
             raise TreeChanged(f"{name} changed the worktree that is repaired; nothing in it may be trusted")
         self._watching.say(f"{name}: {seen.error or seen.recommendation.replace('_', ' ')}")
         return seen

@@ -193,3 +193,24 @@ def test_without_services_nothing_is_believed_that_was_not_before() -> None:
     assert found.beliefs == pytest.approx(found.before)
     assert {report.result for report in found.reports} == {"uninformative"}
     assert found.patches == ()
+
+
+def test_the_worktree_is_looked_at_once_for_each_probe_and_once_before_all_of_them() -> None:
+    class Counting(ScriptedSandboxPool):
+        looks = 0
+
+        def digest(self) -> str:
+            self.looks += 1
+            return super().digest()
+
+    alone, told = Counting(answering), Counting(answering)
+
+    investigated(alone, most=4)
+    investigated(told, most=4, at=told.digest())
+
+    assert (alone.looks, told.looks) == (5, 5)
+
+
+def test_a_worktree_that_changed_before_the_first_probe_ends_everything_as_well() -> None:
+    with pytest.raises(TreeChanged):
+        investigated(ScriptedSandboxPool(answering), at="another")
