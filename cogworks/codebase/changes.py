@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Literal
 
 from cogworks.vocabulary import Value
@@ -42,6 +43,8 @@ _LOADED = frozenset(
     }
 )  # fmt: skip
 """Modules with which tests are run and told of; whoever puts another one in their place decides what is told."""
+_MANY_PATHS = 4096
+"""So many are kept as they are compared: the same few dozen patterns are held against every path."""
 _FOUND_FIRST = frozenset({(), ("src",), ("lib",), ("test",), ("tests",)})
 """Folders whose modules Python finds before its own."""
 
@@ -157,6 +160,7 @@ def refusal(
     )
 
 
+@lru_cache(maxsize=_MANY_PATHS)
 def folded(path: str) -> str:
     """Equal for two spellings that some file system, or whoever reads them, takes for the same file."""
     visible = "".join(char for char in path if unicodedata.category(char) != "Cf" and not _UNSEEN.match(char))

@@ -11,6 +11,7 @@ from cogworks.codebase.changes import (
     PROTECTED_PATHS,
     Caps,
     FileChange,
+    folded,
     normalised,
     path_problem,
     protected_by,
@@ -193,3 +194,13 @@ def test_creating_and_modifying_exclude_each_other(existing: set[str], path: str
     refused_modify = refusal([modify(path)], existing) is not None
 
     assert refused_create or refused_modify
+
+
+def test_a_pattern_is_made_comparable_once_for_all_paths() -> None:
+    protected_by("a.py")
+    before = folded.cache_info().misses
+
+    for number in range(5):
+        protected_by(f"fresh_{number}.py")
+
+    assert folded.cache_info().misses == before + 5
