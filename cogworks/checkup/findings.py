@@ -48,7 +48,7 @@ class Checkup(Value):
     suite: SuiteRun | None = None
     """None: it was not run."""
     baseline: Baseline = "require"
-    specs: str = "docs/specs"
+    specs: str = ""
     """Where a specification is written; empty where none is merged."""
     dependency_changes: str = "ask"
     problems: tuple[str, ...] = ()

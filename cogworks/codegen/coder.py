@@ -8,7 +8,7 @@ from cogworks.codegen.prompt import coding_opening, implementation_opening
 from cogworks.codegen.test_writing import TestWriting
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.feedback import fingerprint
-from cogworks.nodes.artifacts import document_of
+from cogworks.nodes.artifacts import bounds_of, to_allow_more
 from cogworks.nodes.asking import Question, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Talk, Workspace
 from cogworks.nodes.replies import CodeChange, DisputedTest, Implementation, PlannedItem
@@ -119,8 +119,8 @@ class Coder:
             "code_generation",
             paths_of(reply),
             missing_capability=reply.missing_capability,
-            bounds="specification and interfaces do",
-            document=document_of(self._task),
+            bounds=bounds_of(self._task),
+            remedy=to_allow_more(self._task),
             manifests=self._task.conventions.manifests,
         )
 

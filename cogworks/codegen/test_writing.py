@@ -50,7 +50,7 @@ from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, TraceEntry
 from cogworks.domain_services.failing import failures_of
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.artifacts import document_of, proposed_paths
+from cogworks.nodes.artifacts import bounds_of, proposed_paths, to_allow_more
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Talk, Workspace
 from cogworks.nodes.customs import TESTS, titled_at
@@ -192,8 +192,8 @@ class TestWriting:
             "code_generation",
             [path for path in paths_of(reply) if protected_by(path) is None],
             missing_capability=reply.missing_capability,
-            bounds="specification and interfaces do",
-            document=document_of(self._task),
+            bounds=bounds_of(self._task),
+            remedy=to_allow_more(self._task),
             manifests=self._task.conventions.manifests,
         ):
             self.refusal = refused

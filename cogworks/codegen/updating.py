@@ -27,7 +27,7 @@ from cogworks.cycle.feedback import judge_diagnostics
 from cogworks.domain_services.messages import TestReport
 from cogworks.forge.effects import PushBranch
 from cogworks.leaving import in_commit_message
-from cogworks.nodes.artifacts import key_of, planned_item, wanted_text
+from cogworks.nodes.artifacts import key_of, planned_item, to_allow_more, wanted_text
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Succeeded
 from cogworks.nodes.intake import issue
@@ -330,6 +330,7 @@ class Update:
             paths_of(reply),
             missing_capability=reply.missing_capability,
             bounds="both sides together do",
+            remedy=to_allow_more(self._task),
             manifests=self._task.conventions.manifests,
         )
         return self._for_people(found.reason) if found else None

@@ -104,6 +104,12 @@ class Person:
             pull.merge(sha=pull.head.sha, merge_method="merge")
         return pull.title
 
+    def approve(self, number: int) -> str:
+        """A review that approves a pull request as it is now; its title."""
+        pull = self.repository.get_pull(number)
+        pull.create_review(commit=self.repository.get_commit(pull.head.sha), event="APPROVE")
+        return pull.title
+
     def pull_requests(self) -> tuple[PullSeen, ...]:
         """Every pull request, oldest first, with its diff."""
         return tuple(

@@ -307,6 +307,8 @@ def _decided(waited: Sequence[Waited], seen: Seen) -> Verdict:
             return Movable(reason=f"pull request #{wait.number} is not there any more")
         elif wait.kind == "reopen":
             reasons.append(f"waits until pull request #{known.number} is reopened")
+        elif wait.kind == "review":
+            reasons.append(f"waits for pull request #{known.number} to be approved")
         else:
             reasons.append(f"waits for pull request #{known.number} to be merged or approved")
     if not reasons:

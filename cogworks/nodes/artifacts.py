@@ -127,18 +127,33 @@ def spec_path(task: NodeTask) -> str:
     return str(known) if known else spec_paths(task)[0]
 
 
-def document_of(task: NodeTask) -> str:
-    """Where the specification is kept; empty where no node wrote one."""
-    if "specification" not in task.inputs:
-        return ""
+def bounds_of(task: NodeTask) -> str:
+    """What says how far code may go, with its verb, e.g. `the issue does`."""
+    return "specification and interfaces do" if _SPECIFICATION in task.inputs else "the issue does"
+
+
+def to_allow_more(task: NodeTask) -> str:
+    """What a person does where a node needs what it may not have, as a sentence without its end."""
+    if _SPECIFICATION not in task.inputs:
+        return "Make the issue more precise"
     shown = pull_request(task, SPEC_SLUG) if is_shown_only(task) else None
-    return f"#{shown.number}" if shown else spec_path(task)
+    if shown is None:
+        return f"Extend the specification, {spec_path(task)}, merge it"
+    return f"Extend the specification (reopen #{shown.number}, change its file, approve it again)"
 
 
 def is_shown_only(task: NodeTask) -> bool:
     """Whether the specification stands in its pull request and in the ledger alone."""
     written = task.inputs.get(_SPECIFICATION)
     return isinstance(written, Mapping) and bool(written.get(SHOWN_ONLY))
+
+
+def to_change_the_specification(task: NodeTask, how: str) -> str:
+    """What a person does to have another specification, as a clause; `how` it is to become, e.g. `narrower`."""
+    shown = pull_request(task, SPEC_SLUG) if is_shown_only(task) else None
+    if shown is None:
+        return f"merge a {how} specification"
+    return f"make the specification {how} (reopen #{shown.number}, change its file, approve it again)"
 
 
 def spec_paths(task: NodeTask) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ def reason_for_a_person(
     *,
     missing_capability: str,
     bounds: str,
-    document: str = "",
+    remedy: str = "",
     manifests: Sequence[str] = (),
 ) -> Failed | None:
     """Why nothing of a reply is used: it needs more than it may have, or touches a protected path or a manifest.
@@ -151,14 +151,13 @@ def reason_for_a_person(
         paths: of all files that it touches.
         missing_capability: what the model says it needs; empty = nothing.
         bounds: the documents that do not allow it, e.g. `the specification does`.
-        document: the path of the specification; empty where there is none.
+        remedy: what a person does so that it may have more, as a sentence without its end.
         manifests: patterns of the files that only a person changes, for they decide what is installed and run.
     """
     if missing_capability:
         return Failed(
             reason=f"{SCOPE_UNDERSPECIFIED}: {node} needs what {bounds} not allow: {missing_capability.rstrip('. ')}. "
-            "Extend the specification, merge it, then remove the trigger label and set it again."
-            f"{f' The specification is {document}.' if document else ''}",
+            f"{remedy}, then remove the trigger label and set it again.",
             category="escalated",
             missing=missing_capability,
             code=SCOPE_UNDERSPECIFIED,

@@ -11,12 +11,12 @@ from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import (
-    document_of,
     name_itself,
     output_of,
     put_to_people,
     spec_path,
     specification_text,
+    to_allow_more,
 )
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
@@ -179,7 +179,7 @@ def _reason_for_a_person(reply: Interfaces, task: NodeTask) -> Failed | None:
         paths_of(reply),
         missing_capability=reply.missing_capability,
         bounds="the specification does",
-        document=document_of(task),
+        remedy=to_allow_more(task),
         manifests=task.conventions.manifests,
     )
 

@@ -8,7 +8,13 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from cogworks.forge.effects import CreateSubIssue, Effect, LinkDependency
-from cogworks.nodes.artifacts import interface_files, interface_names, spec_path, specification_text
+from cogworks.nodes.artifacts import (
+    interface_files,
+    interface_names,
+    spec_path,
+    specification_text,
+    to_change_the_specification,
+)
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
@@ -165,7 +171,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     if len(reply.sub_work_items) > MAX_ITEMS:
         return Failed(
             reason=f"planning found {len(reply.sub_work_items)} sub-work-items and the limit is {MAX_ITEMS}. Split "
-            f"#{task.item.number} into several issues, or merge a narrower specification, then remove the trigger label and "
+            f"#{task.item.number} into several issues, or {to_change_the_specification(task, 'narrower')}, then remove the trigger label and "
             "set it again.",
             category="escalated",
             output=reply.model_dump(mode="json"),

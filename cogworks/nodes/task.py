@@ -73,7 +73,7 @@ class Conventions(Value):
 
     specs: tuple[str, ...] = ("docs/specs",)
     """Where specifications may be written, without a trailing slash: the first that git does not ignore counts."""
-    merges_specs: bool = True
+    merges_specs: bool = False
     """Whether a specification becomes a file of the repository, and is not only shown to people."""
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5

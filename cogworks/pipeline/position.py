@@ -375,7 +375,7 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
             ask=f"restore branch {pull.base!r}, which pull request #{pull.number} went to, and reopen it",
         )
     return WaitingFor(
-        kind="merge",
+        kind="review" if pull.is_shown_only else "merge",
         node=node.id,
         sub_item=sub_item,
         number=pull.number,

@@ -11,7 +11,7 @@ from cogworks.vocabulary import IssueNumber, NodeId, ScopeCode, SubItemKey, Valu
 class WaitingFor(Value):
     """Something only a person can do, and the words to ask for it."""
 
-    kind: Literal["merge", "approval", "label", "reopen", "resume", "run", "retry", "blocked"]
+    kind: Literal["merge", "review", "approval", "label", "reopen", "resume", "run", "retry", "blocked"]
     node: NodeId | None = None
     sub_item: SubItemKey | None = None
     number: IssueNumber | None = None

@@ -4,13 +4,13 @@ from pydantic import Field
 
 from cogworks.vocabulary import Value
 
-_SPECS, _OTHER_SPECS = "docs/specs", "specifications"
+_SHOWN_BELOW = "docs/specs", "specifications"
 
 
 class PathConfig(Value):
     """`[paths]`: where artifacts are written in the repository."""
 
-    specs: str = Field(default=_SPECS, pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_./-]*)?$")
+    specs: str = Field(default="", pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_./-]*)?$")
     """Empty: specifications are read in their pull request and kept in the ledger, and no file of them is merged."""
 
     @property
@@ -25,5 +25,4 @@ class PathConfig(Value):
         Where none is merged, it is where the file stands in the pull request.
         """
         # Many repositories ignore `docs`, which their tools make.
-        is_own = self.merges_specs and "specs" in self.model_fields_set
-        return (self.specs.rstrip("/"),) if is_own else (_SPECS, _OTHER_SPECS)
+        return (self.specs.rstrip("/"),) if self.merges_specs else _SHOWN_BELOW

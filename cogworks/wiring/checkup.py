@@ -118,9 +118,9 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
             services=tuple(checkups),
             suite=suite,
             baseline=tests.baseline,
-            specs=_specs(configuration.config.paths, looked),
+            specs=configuration.config.paths.specs.rstrip("/"),
             dependency_changes=configuration.config.dependencies.changes,
-            problems=configuration.problems,
+            problems=(*configuration.problems, *_ignored_specs(configuration.config.paths, looked)),
             notes=(*configuration.notes, *looked.notes, *_notes(checkups), *warnings),
             proposal="" if "services.toml" in files else proposed_services(paths),
             seconds=round(monotonic() - began_s, 1),
@@ -154,12 +154,17 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
         yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit, notes, ignoring)
 
 
-def _specs(paths: PathConfig, looked: _Looked) -> str:
-    """Where an item would write its specification; the first where git ignores all of them; empty where none is merged."""
-    if not paths.merges_specs:
-        return ""
-    folders = paths.spec_folders
-    return next((each for each in folders if not looked.ignoring(f"{each}/1.md")), folders[0])
+def _ignored_specs(paths: PathConfig, looked: _Looked) -> tuple[str, ...]:
+    """Why an item could not put its specification to people; none where it could."""
+    rules = [looked.ignoring(f"{each}/1.md") for each in paths.spec_folders]
+    if not all(rules):
+        return ()
+    folder = paths.spec_folders[0]
+    problem = (
+        f"a specification could not be published below {folder}/: git ignores it by {rules[0]}; set `specs` under `[paths]`"
+        f" in `{CONFIG_FILE}` to a folder that git does not ignore"
+    )
+    return (problem,)
 
 
 def _configuration(text: str | None) -> _Configuration:

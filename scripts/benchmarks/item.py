@@ -106,11 +106,12 @@ class BenchItem:
             time.sleep(0.01)
         raise TimeoutError(f"no step claimed anything of {self.url} within a minute")
 
-    def merge(self) -> None:
-        """Merge every open pull request, as the person does at a gate."""
+    def pass_gates(self) -> None:
+        """Approve the specification and merge every other open pull request, as the person does."""
         for pull in self.person.pull_requests():
             if pull.state == "open":
-                self.person.merge(pull.number)
+                act = self.person.approve if pull.head.endswith("/spec") else self.person.merge
+                act(pull.number)
 
 
 def finished(running: subprocess.Popen[str]) -> dict[str, Any]:

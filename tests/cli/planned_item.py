@@ -40,7 +40,7 @@ def plan_in(directory: Path) -> None:
             assert report["outcome"] == "waiting", report
             # GitHub's times have a grain of one second: the past can be told from the merge only with one between.
             time.sleep(1.1)
-            scene.merge_what_is_waited_for(report)
+            scene.pass_gates(report)
         report = scene.cogworks("process", "--json").told
         assert (report["node"], report["outcome"]) == ("planning", "succeeded"), report
 

@@ -92,7 +92,7 @@ def test_everything_that_was_found_is_shown_and_the_guesses_can_be_pasted(
         "failing now    tests/a.txt::fails",
         "walls kept     a.txt::works: tried to reach the network",
         "requirements/docs.txt was left out.",
-        "below docs/specs/, and new tests beside those of tests/",
+        "in a pull request that nobody merges, and new tests beside those of tests/",
         "(1 of them; 1 failing already, known and never blamed on it",
         "A work item could go on here.",
         'for .cogworks/config.toml:\n\n[environment]\nextras = ["dev"]\n',
@@ -465,21 +465,32 @@ def test_the_context_packs_of_a_checkout_are_told_and_those_that_would_stop_a_ru
     assert "would          A work item here would stop before its first model call" in said
 
 
-def test_the_folder_of_specifications_is_one_that_git_does_not_ignore(
+OPTED_IN = {".cogworks/config.toml": '[llm]\nmodel = "m"\n[paths]\nspecs = "docs/specs/"\n'}
+
+
+def test_a_folder_for_specifications_is_said(tmp_path: Path, environment: dict[str, str | None]) -> None:
+    folder = checkout(tmp_path / "shop", {**PASSES, **OPTED_IN})
+
+    assert "would write its specification below docs/specs/" in doctor(environment, folder).stdout
+
+
+def test_a_folder_for_specifications_that_git_ignores_is_to_do(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    folder = checkout(tmp_path / "shop", {**PASSES, **OPTED_IN, ".gitignore": "/docs/\n"})
+
+    [problem] = told(doctor(environment, folder, "--json"))["to_do"]
+
+    assert "below docs/specs/: git ignores it by .gitignore:1 `/docs/`" in problem["what"]
+
+
+def test_an_ignored_folder_is_no_problem_where_another_one_serves(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:
     folder = checkout(tmp_path / "shop", {**PASSES, ".gitignore": "/docs/\n"})
 
-    assert "write its specification below specifications/" in doctor(environment, folder).stdout
+    assert told(doctor(environment, folder, "--json"))["to_do"] == []
 
 
 def test_help_has_examples() -> None:
     assert "cogworks doctor ." in CliRunner().invoke(cli, ["doctor", "--help"]).stdout
-
-
-def test_where_no_specification_is_merged_that_is_said(
-    tmp_path: Path, environment: dict[str, str | None]
-) -> None:
-    folder = checkout(tmp_path / "shop", {**PASSES, ".cogworks/config.toml": '[paths]\nspecs = ""\n'})
-
-    assert "show its specification in a pull request that nobody merges" in doctor(environment, folder).stdout

@@ -43,7 +43,7 @@ def test_the_explanation_names_the_move_its_reason_and_why_not_the_others(looked
     reasons = {other["node"]: (other["status"], other["reason"]) for other in told["not_now"]}
     assert reasons == {
         "intake": ("succeeded", "done in visit 1"),
-        "architecture": ("succeeded", "done in visit 2, merged by octo-dev"),
+        "architecture": ("succeeded", "done in visit 2, approved by octo-dev"),
         "interface_design": ("succeeded", "done in visit 3, merged by octo-dev"),
         "planning": ("succeeded", "done in visit 4"),
         "review@A": ("pending", "waits for code_generation@A"),
@@ -65,7 +65,7 @@ def test_an_item_is_explained_as_it_was_when_it_waited_for_a_person(looked_at: S
     assert told["at"]["oid"] == past
     assert (told["outcome"], by_status["outcome"]) == ("waiting", "waiting")
     assert [act["act"] for act in told["unblocked_by"]] == [
-        "merge or approve pull request #2, or close it to reject it"
+        "approve pull request #2, which is then closed unmerged, or close it to reject it"
     ]
     assert [pull["state"] for pull in by_status["pull_requests"]] == ["open"]
     assert [node["node"] for node in by_status["nodes"]] == ["intake", "architecture"]

@@ -95,7 +95,7 @@ def test_an_item_at_a_gate_gets_its_next_step_when_a_person_merged(tmp_path: Pat
 
         jobs = [json.loads(sweep("--matrix").stdout)["include"] for _ in range(2)]
         rows = [sweep("--json").told["items"][0] for _ in range(3)]
-        person.merge(2)
+        person.approve(2)
         rows.append(sweep("--json").told["items"][0])
 
     assert (
@@ -108,8 +108,8 @@ def test_an_item_at_a_gate_gets_its_next_step_when_a_person_merged(tmp_path: Pat
     ]  # fmt: skip
     assert [row["reason"] for row in rows[1:]] == [
         "after intake succeeded",
-        "waits for pull request #2 to be merged or approved",
-        "pull request #2 was merged",
+        "waits for pull request #2 to be approved",
+        "pull request #2 is approved",
     ]
 
 

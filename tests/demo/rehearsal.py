@@ -300,9 +300,12 @@ class Rehearsal:
 
     def _effect(self, outcome: Succeeded, copy: WorkingCopy) -> None:
         created: list[CreateSubIssue] = []
+        shown = {
+            each.head for each in outcome.effects if isinstance(each, OpenPullRequest) and each.is_shown_only
+        }
         for effect in outcome.effects:
             match effect:
-                case CommitFiles():
+                case CommitFiles() if effect.branch not in shown:
                     # As if a person had merged the pull request.
                     files = {file.path: file.text for file in effect.files}
                     self._remote.put(

@@ -54,6 +54,10 @@ class Somebody:
         self.done.append(f"merge {number}")
         return "title"
 
+    def approve(self, number: int) -> str:
+        self.done.append(f"approve {number}")
+        return "title"
+
     def say(self, text: str) -> None:
         self.done.append(text)
 
@@ -83,6 +87,7 @@ def played(person: Somebody, acts: Sequence[Act], *reports: Mapping[str, Any]) -
 
 
 MERGE = {"kind": "merge", "number": 2}
+REVIEW = {"kind": "review", "number": 3, "paste": "/cogworks approve spec abc1234"}
 APPROVAL = {"kind": "approval", "paste": "/cogworks approve code abc1234"}
 
 
@@ -94,11 +99,17 @@ def test_each_act_follows_the_step_it_waits_for_and_the_act_before_it() -> None:
         told("succeeded", "spec"),
         told("failed"),
         told("succeeded", "spec"),
-        told("waiting", "", MERGE, APPROVAL),
+        told("waiting", "", MERGE, REVIEW, APPROVAL),
         told("done"),
     )
 
-    assert done == ["label cogworks:lane:small", *(act.says for act in ACTS), "merge 2", APPROVAL["paste"]]
+    assert done == [
+        "label cogworks:lane:small",
+        *(act.says for act in ACTS),
+        "merge 2",
+        "approve 3",
+        APPROVAL["paste"],
+    ]
 
 
 def test_what_was_said_in_an_earlier_demonstration_is_not_said_again() -> None:

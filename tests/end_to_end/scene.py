@@ -104,10 +104,13 @@ class Scene:
             out = running.stdout.read()
         return Ended(running.wait(timeout=ENDS_WITHIN_S), out, "".join(said))
 
-    def merge_what_is_waited_for(self, report: Mapping[str, Any]) -> None:
+    def pass_gates(self, report: Mapping[str, Any]) -> None:
+        """The person merges or approves what a step waits for."""
         for wait in report["waiting_for"]:
             if wait["kind"] == "merge":
                 self.person.merge(int(wait["number"]))
+            elif wait["kind"] == "review":
+                self.person.approve(int(wait["number"]))
 
     @property
     def repository(self) -> Repository:

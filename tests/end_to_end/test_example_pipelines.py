@@ -393,7 +393,7 @@ def test_where_no_interface_changes_people_pass_the_specification_alone(tmp_path
     with standing(tmp_path, "", *replies, PASSED, PASSED, PASSED, tests_first=True) as stand:
         stand.play()
 
-        assert stand.passed_by_a_person == ["merge architecture"]
+        assert stand.passed_by_a_person == ["review architecture"]
         assert [branch for branch, *_ in stand.pulls] == ["cogworks/1/spec", "cogworks/1/swi-1"]
         assert stand.visited == [
             "intake",

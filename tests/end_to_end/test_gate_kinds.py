@@ -22,10 +22,6 @@ PIPELINE = Path(__file__).parents[2] / "cogworks" / "pipeline" / "default_pipeli
 Wait = Mapping[str, Any]
 
 
-def merge(scene: Scene, wait: Wait) -> None:
-    scene.person.merge(int(wait["number"]))
-
-
 def approve_by_command(scene: Scene, wait: Wait) -> None:
     scene.repository.get_issue(1).create_comment(wait["paste"])
 
@@ -36,6 +32,14 @@ def approve_in_a_review(scene: Scene, wait: Wait) -> None:
 
 def nobody_is_asked(scene: Scene, wait: Wait) -> None:
     raise AssertionError(f"{wait} is waited for")
+
+
+def merge(scene: Scene, wait: Wait) -> None:
+    # A merged specification would be a file that the recorded prompts do not show.
+    if wait["kind"] == "review":
+        approve_in_a_review(scene, wait)
+    else:
+        scene.person.merge(int(wait["number"]))
 
 
 HUMAN, AUTO = "human-gated", "auto-proceed"
@@ -91,7 +95,9 @@ def merge_in_order(scene: Scene, method: str) -> None:
     for seen in scene.person.pull_requests():
         pull = scene.repository.get_pull(seen.number)
         assert pull.base.ref == DEFAULT_BRANCH
-        if not pull.merged:
+        if pull.state == "closed" and not pull.merged:
+            assert seen.head.endswith("/spec")
+        elif not pull.merged:
             pull.merge(merge_method="merge" if "/swi-" in seen.head else method)
         assert scene.cogworks("process").code == 0
 

@@ -21,7 +21,7 @@ def before_coding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_scene(home) as scene:
         scene.person.set_trigger()
         for _ in range(2):
-            scene.merge_what_is_waited_for(scene.cogworks("run", "--json").told)
+            scene.pass_gates(scene.cogworks("run", "--json").told)
         while scene.visits()[-1][0] != "planning":
             assert scene.cogworks("process").code == 0
     return home

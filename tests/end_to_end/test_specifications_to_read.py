@@ -1,4 +1,4 @@
-"""With `[paths] specs = ""` people approve a specification that nobody merges; a real hub, and a model that is told its answers."""
+"""People approve a specification that nobody merges, unless files of them are wanted; a real hub, and a model that is told its answers."""
 
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from tests.end_to_end.test_example_pipelines import (
     PASSED,
     PLAN,
     SPECIFIED,
+    Stand,
     classified,
     standing,
     written,
 )
+from tests.end_to_end.test_remedies import DISPUTED, STANDS_BY, UNDECIDED, trigger_again
 
 pytestmark = [
     pytest.mark.slow,
@@ -35,9 +37,9 @@ PATH = "docs/specs/1.md"
 EDITED = "# Read decimals\n\n- **R1** `1.5h` is 90 minutes, and `,5h` is refused.\n"
 
 
-def merge_no_specifications(scene: Scene) -> None:
+def want_files(scene: Scene) -> None:
     there = scene.file(".cogworks/config.toml")
-    scene.write(".cogworks/config.toml", f'{there}\n[paths]\nspecs = ""\n')
+    scene.write(".cogworks/config.toml", f'{there}\n[paths]\nspecs = "docs/specs"\n')
 
 
 def states(scene: Scene) -> list[tuple[str, str, str]]:
@@ -53,11 +55,11 @@ def test_an_approved_specification_is_closed_unmerged_and_told_where_the_item_en
 ) -> None:
     with standing(tmp_path, "", *REPLIES, tests_first=True) as stand:
         scene = stand.scene
-        merge_no_specifications(scene)
         first = scene.cogworks("run", "--json", **stand.model)
         [wait] = first.told["waiting_for"]
-        assert wait["ask"] == (
-            "approve pull request #2, which is then closed unmerged, or close it to reject it"
+        assert (wait["kind"], wait["ask"]) == (
+            "review",
+            "approve pull request #2, which is then closed unmerged, or close it to reject it",
         )
         pull = stand.repository.get_pull(2)
         assert "It is here to be read, in `docs/specs/1.md`, and is not merged" in pull.body
@@ -89,7 +91,6 @@ def test_an_approved_specification_is_closed_unmerged_and_told_where_the_item_en
 
 def test_one_that_is_closed_before_anybody_approves_it_is_rejected(tmp_path: Path) -> None:
     with standing(tmp_path, "", *REPLIES[:2], tests_first=True) as stand:
-        merge_no_specifications(stand.scene)
         stand.scene.cogworks("run", "--json", **stand.model)
         stand.repository.get_pull(2).edit(state="closed")
 
@@ -100,8 +101,67 @@ def test_one_that_is_closed_before_anybody_approves_it_is_rejected(tmp_path: Pat
 
 def test_who_merges_it_all_the_same_opens_the_gate(tmp_path: Path) -> None:
     with standing(tmp_path, "", *REPLIES, tests_first=True) as stand:
-        merge_no_specifications(stand.scene)
+        stand.scene.cogworks("run", "--json", **stand.model)
+        stand.scene.person.merge(2)
 
         stand.play()
 
         assert states(stand.scene)[0] == ("cogworks/1/spec", "main", "MERGED")
+        assert stand.passed_by_a_person == []
+
+
+def test_where_a_folder_is_named_the_specification_becomes_a_file_there(tmp_path: Path) -> None:
+    with standing(tmp_path, "", *REPLIES, tests_first=True) as stand:
+        want_files(stand.scene)
+
+        stand.play()
+
+        assert stand.passed_by_a_person == ["merge architecture"]
+        assert states(stand.scene)[0] == ("cogworks/1/spec", "main", "MERGED")
+        assert "Read decimals" in (stand.scene.file(PATH) or "")
+        assert "<summary>The specification</summary>" not in stand.repository.get_pull(4).body
+
+
+def narrowed(stand: Stand) -> None:
+    """The person does what the message says: reopens the pull request, changes its file, approves it."""
+    pull = stand.repository.get_pull(2)
+    pull.edit(state="open")
+    there = stand.repository.get_contents(PATH, ref="cogworks/1/spec")
+    assert not isinstance(there, list)
+    stand.repository.update_file(PATH, "Narrow it", EDITED, there.sha, branch="cogworks/1/spec")
+    stand.repository.get_pull(2).create_review(event="APPROVE")
+
+
+def test_one_that_was_approved_is_narrowed_in_its_pull_request_and_planned_anew(tmp_path: Path) -> None:
+    [item] = PLAN["sub_work_items"]
+    many = {"sub_work_items": [{**item, "key": f"A{number}"} for number in range(11)]}
+    replies = (*REPLIES[:3], many, *REPLIES[3:])
+    with standing(tmp_path, "", *replies, tests_first=True) as stand:
+        stand.scene.cogworks("run", "--json", **stand.model)
+        stand.repository.get_pull(2).create_review(event="APPROVE")
+        failed = stand.scene.cogworks("run", **stand.model)
+        assert "reopen #2, change its file, approve it again" in failed.err
+        narrowed(stand)
+        trigger_again(stand)
+
+        stand.play()
+
+        assert states(stand.scene)[0] == ("cogworks/1/spec", "main", "CLOSED")
+        assert "`,5h` is refused" in str(stand.server.seen[4].body)
+
+
+def test_one_that_is_changed_after_the_plan_is_what_tests_and_code_are_asked_for(tmp_path: Path) -> None:
+    disputed = (*REPLIES[:5], DISPUTED, STANDS_BY, UNDECIDED)
+    with standing(tmp_path, "", *disputed, *REPLIES[4:], tests_first=True) as stand:
+        stand.scene.cogworks("run", "--json", **stand.model)
+        stand.repository.get_pull(2).create_review(event="APPROVE")
+        [wait] = stand.scene.cogworks("run", "--json", **stand.model).told["waiting_for"]
+        reject = wait["paste"].replace("approve", "reject").rpartition(" ")[0]
+        narrowed(stand)
+        stand.repository.get_issue(1).create_comment(f"{reject} commas are refused")
+        stand.scene.cogworks("run", "--json", **stand.model)
+        trigger_again(stand)
+
+        stand.play()
+
+        assert all("`,5h` is refused" in str(seen.body) for seen in stand.server.seen[8:10])

@@ -73,7 +73,7 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeItem]:
         idle = (scene.cogworks("process", "--json"), scene.cogworks("process", "--detailed-exitcode"))
         untouched = scene.everything() == before
         while runs[-1].told["outcome"] == "waiting":
-            scene.merge_what_is_waited_for(runs[-1].told)
+            scene.pass_gates(runs[-1].told)
             runs.append(scene.cogworks("run", "--json"))
         yield WholeItem(
             runs=tuple(runs),
@@ -202,7 +202,7 @@ def test_what_the_review_leaves_for_people_stands_at_its_lines(item: WholeItem) 
     reviews = [pull["reviews"]["nodes"] for pull in item.seen["pullRequests"]["nodes"]]
 
     assert [[review["state"] for review in each] for each in reviews] == [
-        [],
+        ["APPROVED"],
         [],
         ["COMMENTED"],
         ["COMMENTED"],
@@ -223,7 +223,7 @@ def test_every_result_is_a_pull_request_that_names_the_issue(item: WholeItem) ->
     _, first, second = item.seen["issues"]["nodes"]
 
     assert [(p["headRefName"], p["baseRefName"], p["state"]) for p in pulls] == [
-        ("cogworks/1/spec", "main", "MERGED"),
+        ("cogworks/1/spec", "main", "CLOSED"),
         ("cogworks/1/interfaces", "main", "MERGED"),
         ("cogworks/1/swi-1", "main", "OPEN"),
         ("cogworks/1/swi-2", "cogworks/1/swi-1", "OPEN"),
@@ -345,7 +345,7 @@ def test_a_runner_that_dies_in_every_step_leaves_no_trace(item: WholeItem, tmp_p
             deaths += killed_step(scene, next(moments))
             report = scene.cogworks("process", "--take-over", "--json")
             assert report.code == 0, report
-            scene.merge_what_is_waited_for(report.told)
+            scene.pass_gates(report.told)
             if report.told["outcome"] == "done":
                 break
 

@@ -122,7 +122,7 @@ def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_
         ("codegen.limits", "max_total_churn = 9.0", "change_limits.max_total_churn", 9.0),
         ("sight", "first_view_tokens = 2000", "sight.first_view_tokens", 2_000),
         ("codegen.search", "probe_seconds = 3.0", "probes.probe_seconds", 3.0),
-        ("paths", 'specs = ""', "merges_specs", False),
+        ("paths", 'specs = "design"', "merges_specs", True),
         ("pull_requests", "remarks_at_lines = false", "remarks_at_lines", False),
     ],
     ids=lambda value: value if isinstance(value, str) and "=" in value else "",

@@ -27,7 +27,7 @@ def refused(*paths: str, missing: str = "") -> Failed:
         paths,
         missing_capability=missing,
         bounds="specification and interfaces do",
-        document="docs/specs/7.md",
+        remedy="Extend the specification, docs/specs/7.md, merge it",
     )
     assert found is not None
     return found
@@ -95,8 +95,8 @@ def test_what_specification_does_not_allow_waits_for_people_and_is_no_failure() 
     assert "### cogworks · waiting for a person" in comment
     assert (
         "- **Waiting (SCOPE_UNDERSPECIFIED):** code_generation needs what specification and interfaces do not allow: The price list is "
-        "on another host, so the network is needed. Extend the specification, merge it, then remove the trigger label and set it "
-        "again. The specification is docs/specs/7.md. Who: anyone with write permission. Or comment: `/cogworks retry`"
+        "on another host, so the network is needed. Extend the specification, docs/specs/7.md, merge it, then remove the trigger label "
+        "and set it again. Who: anyone with write permission. Or comment: `/cogworks retry`"
     ) in comment
     assert "to retry what failed" not in comment
     assert "cogworks:awaiting-review" in world.labels

@@ -153,6 +153,8 @@ INPUTS: dict[str, Any] = {
     "interfaces": output(INTERFACES),
     "plan": output(PLAN),
 }
+SHOWN_ONLY: dict[str, Any] = {"specification": {**INPUTS["specification"], "is_shown_only": True}}
+"""The specification where no file of it is merged."""
 
 
 def task(

@@ -8,7 +8,7 @@ from cogworks.codebase.scripts import ScriptRun
 from cogworks.domain_services.checking import Interface, InterfaceMap
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.nodes import review
-from cogworks.nodes.artifacts import output_of, planned_item
+from cogworks.nodes.artifacts import output_of, planned_item, to_allow_more
 from cogworks.nodes.asking import reason_for_a_person
 from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.integration import run as integrate
@@ -24,6 +24,7 @@ from tests.nodes.examples import (
     FILES,
     FIXED,
     REVIEW,
+    SHOWN_ONLY,
     finding,
     planned,
     ports,
@@ -39,6 +40,7 @@ def judged(path: Sequence[str] = (), *, missing: str = "", manifests: Sequence[s
         path,
         missing_capability=missing,
         bounds="the specification does",
+        remedy=to_allow_more(task("interface_design")),
         manifests=manifests,
     )
     assert failed is not None
@@ -51,10 +53,20 @@ FOR_A_PERSON = (
         lambda: judged(missing="It needs the network"),
         (
             (
-                "SCOPE_UNDERSPECIFIED: interface_design needs what the specification does not allow: It needs the network. Extend the specification, merge it, then "
-                "remove the trigger label and set it again."
+                "SCOPE_UNDERSPECIFIED: interface_design needs what the specification does not allow: It needs the network. Extend the specification, "
+                "docs/specs/7.md, merge it, then remove the trigger label and set it again."
             ),
         ),
+    ),
+    Row(
+        "missing-capability-where-the-specification-is-shown",
+        lambda: [to_allow_more(task("interface_design", inputs=SHOWN_ONLY))],
+        ("Extend the specification (reopen #11, change its file, approve it again)",),
+    ),
+    Row(
+        "missing-capability-where-nothing-is-specified",
+        lambda: [to_allow_more(task("code_generation").model_copy(update={"inputs": {}}))],
+        ("Make the issue more precise",),
     ),
     Row(
         "protected-path",

@@ -19,6 +19,7 @@ from tests.nodes.examples import (
     FILES,
     INTERFACES,
     ITEM,
+    SHOWN_ONLY,
     SPECIFICATION,
     planned,
     ports,
@@ -426,6 +427,16 @@ PLANNING = (
             (
                 "planning found 11 sub-work-items and the limit is 10. Split #7 into several issues, or merge a narrower specification, then "
                 "remove the trigger label and set it again."
+            ),
+        ),
+    ),
+    Row(
+        "too-many-where-the-specification-is-shown",
+        lambda: reason(planning.run(task("planning", inputs=SHOWN_ONLY), ports(many()))),
+        (
+            (
+                "planning found 11 sub-work-items and the limit is 10. Split #7 into several issues, or make the specification narrower "
+                "(reopen #11, change its file, approve it again), then remove the trigger label and set it again."
             ),
         ),
     ),

@@ -13,12 +13,14 @@ from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import BranchName
 from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, ports, task
 
+MERGED = Conventions(specs=("docs/specs",), merges_specs=True)
+
 
 def test_the_specification_is_committed_and_put_to_people() -> None:
     outcome = run(task("architecture"), ports(SPECIFICATION))
 
     assert isinstance(outcome, Succeeded)
-    assert outcome.output == {**output(SPECIFICATION), "path": "docs/specs/7.md"}
+    assert outcome.output == {**output(SPECIFICATION), "path": "docs/specs/7.md", "is_shown_only": True}
     commit, pull_request = outcome.effects
     assert commit == CommitFiles(
         branch=BranchName("cogworks/7/spec"),
@@ -62,19 +64,23 @@ def test_a_place_that_git_ignores_is_told_before_a_specification_is_paid_for() -
     assert place.model.purposes == []
 
 
-def test_the_pull_request_says_what_it_is_part_of_and_how_to_accept_it() -> None:
-    outcome = run(task("architecture"), ports(SPECIFICATION))
+def test_one_that_becomes_a_file_says_what_it_is_part_of_and_how_to_accept_it() -> None:
+    outcome = run(task("architecture", conventions=MERGED), ports(SPECIFICATION))
 
     assert isinstance(outcome, Succeeded)
-    body = outcome.effects[1].body  # type: ignore[union-attr]  # the second effect opens the pull request
+    assert "is_shown_only" not in outcome.output
+    opened = outcome.effects[1]
+    assert isinstance(opened, OpenPullRequest)
+    assert not opened.is_shown_only
+    body = opened.body
     assert body.startswith("Part of #7.")
+    assert "It adds one file, `docs/specs/7.md`, and no code." in body
     assert "| R1 | add(2, 2) is 4. |" in body
     assert "**To accept**, merge this pull request" in body
 
 
 def test_one_that_is_not_to_be_merged_is_shown_and_says_how_to_approve_it() -> None:
-    conventions = Conventions(merges_specs=False)
-    outcome = run(task("architecture", conventions=conventions), ports(SPECIFICATION))
+    outcome = run(task("architecture"), ports(SPECIFICATION))
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output["is_shown_only"] is True
@@ -154,7 +160,9 @@ def test_a_wrong_specification_is_corrected_by_the_model() -> None:
     assert isinstance(outcome, Succeeded)
     assert "requirement R1 does not appear" in world.model.asked[1]
     assert (
-        Specification.model_validate({k: v for k, v in outcome.output.items() if k != "path"})
+        Specification.model_validate(
+            {k: v for k, v in outcome.output.items() if k not in ("path", "is_shown_only")}
+        )
         == SPECIFICATION
     )
 

@@ -15,8 +15,20 @@ from cogworks.packs.declared import Trigger
 from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown
 from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
-from tests.nodes.examples import CODE, FILES, FIXED, KEY, REVIEW, finding, output, planned, ports, pull, task
-from tests.nodes.examples import INPUTS as INPUTS_OF_ALL
+from tests.nodes.examples import (
+    CODE,
+    FILES,
+    FIXED,
+    KEY,
+    REVIEW,
+    SHOWN_ONLY,
+    finding,
+    output,
+    planned,
+    ports,
+    pull,
+    task,
+)
 from tests.packs.declared import COMMIT, PYTHON, pack
 
 INPUTS = {"code": CODE, "review": REVIEW}
@@ -321,9 +333,6 @@ def test_all_remarks_stand_in_the_body(changes: dict[str, Any]) -> None:
 
     assert isinstance(opening, OpenPullRequest)
     assert "| warning | `src/adder/adding.py` line 2 | Wrong for negative numbers. |" in opening.body
-
-
-SHOWN_ONLY = {"specification": {**INPUTS_OF_ALL["specification"], "is_shown_only": True}}
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_who_is_asked_about_it_is_told_that_it_is_closed() -> None:
     [asked] = waiting_for(Standing(shown_only(), facts(pull(31)), GRAPH))
 
     assert (asked.kind, asked.ask) == (
-        "merge",
+        "review",
         "approve pull request #31, which is then closed unmerged, or close it to reject it",
     )
 
