@@ -39,7 +39,7 @@ _LOADED = frozenset(
         "pytest", "_pytest", "py", "pluggy", "iniconfig", "xdist", "execnet", "coverage", "unittest", "doctest", "runpy",
         "traceback", "inspect", "importlib", "ast", "tokenize", "json", "io", "os", "re", "types", "typing", "contextlib",
         "functools", "warnings", "dataclasses", "pathlib", "collections", "abc", "enum", "threading", "signal", "pkgutil",
-        "faulthandler", "logging", "subprocess", "atexit",
+        "faulthandler", "logging", "subprocess", "atexit", "hashlib", "hmac",
     }
 )  # fmt: skip
 """Modules with which tests are run and told of; whoever puts another one in their place decides what is told."""

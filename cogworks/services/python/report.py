@@ -1,11 +1,14 @@
 """What a pytest run means: from the plugin's lines to results per test, in words that do not vary between runs."""
 
+import hashlib
+import hmac
 import json
 import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from hmac import compare_digest
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -42,8 +45,10 @@ _HUNG = re.compile(
 _LEFT_RUNNING = "still running after the last test, and ended: a thread that a test began does not end"
 _CARETS = re.compile(r"\s*[~^]+\s*")
 
+_SEAL_CHARS = 64
 NEXT = {"kind": "next"}
 """Stands between the records of two processes of one run."""
+_NEXT_LINE = json.dumps(NEXT).encode()
 _OVER_ITS_TIME = -(signal.SIGRTMIN + 12) if sys.platform == "linux" else None
 """How a process ends whose test cannot be stopped; see `inside/cogworks_time.py`."""
 
@@ -131,19 +136,38 @@ def _versions(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {str(tool): str(version)[:_MAX_VERSION_CHARS] for tool, version in told.items()}
 
 
-def read_records(lines: Iterable[bytes]) -> list[dict[str, Any]]:
+def read_records(lines: Iterable[bytes], keys: Sequence[bytes] = ()) -> list[dict[str, Any]]:
     """What the plugins wrote: one JSON object per line.
 
     The tests can write there too. Of a record one may rely on what `_FIELDS` says; anything else is left out, and so is a
-    half-written last line.
+    half-written last line, and what is not sealed by the key of its process.
+
+    Args:
+        keys: of each process, in order, between whose lines `NEXT` stands; none: nothing is sealed.
     """
-    records = []
+    records: list[dict[str, Any]] = []
+    process = strange = 0
     for line in lines:
+        is_next = line == _NEXT_LINE
+        process += is_next
+        text = line
+        if keys and not is_next:
+            seal, text = line[:_SEAL_CHARS], line[_SEAL_CHARS + 1 :]
+            if not compare_digest(seal, _seal(keys[min(process, len(keys) - 1)], text)):
+                strange += line.startswith(b"{")
+                continue
         with suppress(ValueError, RecursionError):
-            record = json.loads(line)
+            record = json.loads(text)
             if _is_sound(record):
                 records.append(record)
+    if strange:
+        told = f"write {strange} line(s) into the report of the tests, which count for nothing"
+        records.insert(0, {"kind": "attempt", "id": "", "text": told})
     return records
+
+
+def _seal(key: bytes, text: bytes) -> bytes:
+    return hmac.new(key, text, hashlib.sha256).hexdigest().encode()
 
 
 def _is_sound(record: Any) -> bool:
@@ -311,6 +335,8 @@ def _case(test: str, phases: Sequence[Mapping[str, Any]], roots: Mapping[str, st
     for phase in phases:
         if phase["outcome"] == "skipped":
             return TestCase(id=test, outcome="skipped", message=stable(phase["text"], roots))
+    if not any(phase["outcome"] == "passed" and phase["when"] == "call" for phase in phases):
+        return TestCase(id=test, outcome="error", message="nothing says what became of this test")
     return TestCase(id=test, outcome="passed")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shlex
 import sysconfig
 import time
@@ -145,8 +146,11 @@ def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str)
         wanted = wanted._replace(ends_s=deadline - min(_MOST_SPARED_S, wanted.timeout_s * _SPARED))
     if _needs_programs(wanted):
         lay_out_programs(places.programs, wanted.interpreter.python)
+    keys: list[bytes] = []
     with (places.told / _REPORT).open("w+b") as report:
         while True:
+            # A command of the repository's own may start pytest more than once, and there is one key to take.
+            keys += () if is_foreign(wanted.command) else (_with_key(report),)
             scratch = places.scratch / str(len(ended))
             scratch.mkdir()
             confined = _confined(places, wanted, report.fileno(), search_path)
@@ -160,7 +164,7 @@ def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str)
                     asked=wanted,
                 )
             )
-            records = _read(report)
+            records = _read(report, keys)
             goes_on = may_go_on(records, ended[-1])
             if folder := shut_out(records, ended[-1], places.copy):
                 left = [test for test in wanted.tests if not hides(folder, test)]
@@ -216,9 +220,17 @@ def _needs_programs(wanted: Wanted) -> bool:
     return is_foreign(wanted.command) or not wanted.interpreter.programs
 
 
-def _read(report: BinaryIO) -> list[dict[str, Any]]:
+def _with_key(report: BinaryIO) -> bytes:
+    """The key with which the next process seals its lines, put where it takes it."""
+    key = secrets.token_hex(32).encode()
+    report.write(b"key " + key + b"\n")
+    report.flush()
+    return key
+
+
+def _read(report: BinaryIO, keys: Sequence[bytes]) -> list[dict[str, Any]]:
     report.seek(0)
-    return read_records(report.read(_MAX_REPORT_BYTES).split(b"\n"))
+    return read_records(report.read(_MAX_REPORT_BYTES).split(b"\n"), keys)
 
 
 def _begin_next(report: BinaryIO) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import os
+import sys
 import time
+from collections.abc import Callable
 from typing import Any
+
+Seal = Callable[[bytes], bytes]
 
 _MAX_CHARS = 100_000
 _TIMED = frozenset({"start", "finish", "load", "loaded"})
@@ -16,12 +22,16 @@ class Records:
 
     What the file holds already was written by a process that died: its tests are not run again, and what it died of while it
     was loaded is not loaded again.
+
+    Code under test can write there as well. So whoever reads the file put a key at its end, which is taken out before any code of
+    the repository is loaded, and each line carries its seal.
     """
 
     def __init__(self, descriptor: int) -> None:
         # What the tests start is no business of this file.
         os.set_inheritable(descriptor, False)
         self._descriptor = descriptor
+        self._seal = _TAKEN.pop(descriptor) if descriptor in _TAKEN else taken(descriptor)
         self._process = os.getpid()
         told = _told_before(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
         self.run_before = frozenset(record["id"] for record in told if record["kind"] == "start")
@@ -37,9 +47,46 @@ class Records:
         if record["kind"] in _TIMED:
             record["at"] = round(time.monotonic(), 3)
         # A lone surrogate is text to Python and to nobody else.
-        line = (json.dumps(record, ensure_ascii=False) + "\n").encode(errors="replace")
+        text = json.dumps(record, ensure_ascii=False).encode(errors="replace")
+        line = self._seal(text) + text + b"\n"
         while line:
             line = line[os.write(self._descriptor, line) :]
+
+
+def taken(descriptor: int) -> Seal:
+    """What seals lines, by the key that is taken out of the file; without one nothing is sealed."""
+    size = os.fstat(descriptor).st_size
+    before, _, last = os.pread(descriptor, size, 0)[:-1].rpartition(b"\n")
+    if not last.startswith(KEY):
+        return lambda _: b""
+    os.ftruncate(descriptor, len(before) + 1 if before else 0)
+    os.lseek(descriptor, 0, os.SEEK_END)
+    # No name leads to it from here on.
+    begun = hmac.new(last[len(KEY) :], digestmod=hashlib.sha256)
+
+    def seal(text: bytes) -> bytes:
+        own = begun.copy()
+        own.update(text)
+        return own.hexdigest().encode() + b" "
+
+    return seal
+
+
+KEY = b"key "
+"""How the line of the key begins."""
+_FD = "--cogworks-report-fd="
+_TAKEN: dict[int, Seal] = {}
+
+
+def take_early() -> None:
+    """Take the key of the report that the command line names, before pytest loads what the repository brings."""
+    for word in sys.argv:
+        if word.startswith(_FD) and word[len(_FD) :].isdigit():
+            try:
+                _TAKEN[int(word[len(_FD) :])] = taken(int(word[len(_FD) :]))
+            except OSError:
+                # A process of somebody else's beginning, which the file was not handed to.
+                return
 
 
 def written(name: str) -> str:
@@ -53,7 +100,9 @@ def capped(text: str) -> str:
 
 
 def _told_before(text: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.split(b"\n")[:-1]]
+    lines = text.split(b"\n")[:-1]
+    # What was left by others is for whoever reads the file to judge.
+    return [json.loads(line[line.find(b"{") :]) for line in lines if b"{" in line]
 
 
 def _deadly(told: list[dict[str, Any]]) -> frozenset[str]:

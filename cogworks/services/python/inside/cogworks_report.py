@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from _pytest.reports import CollectReport, TestReport
-from cogworks_records import Records, capped, written
+from cogworks_records import Records, capped, take_early, written
+
+take_early()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

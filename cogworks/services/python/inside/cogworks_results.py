@@ -43,6 +43,8 @@ class Results(unittest.TextTestResult):
         self._clock = clock
         self._places = {id(test): place for place, test in enumerate(tests)}
         self._timing = ExitStack()
+        self._owes_success = False
+        """A subtest was skipped: unittest says nothing of a test whose other parts passed."""
 
     def startTest(self, test: Any) -> None:  # noqa: N802  # unittest's name
         super().startTest(test)
@@ -51,6 +53,9 @@ class Results(unittest.TextTestResult):
 
     def stopTest(self, test: Any) -> None:  # noqa: N802  # unittest's name
         self._timing.close()
+        if self._owes_success:
+            self._tell(test, "passed")
+        self._owes_success = False
         self._finish(test)
         super().stopTest(test)
 
@@ -70,7 +75,9 @@ class Results(unittest.TextTestResult):
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802  # unittest's name
         super().addSkip(test, reason)
         # A subtest that is skipped leaves its test to the others.
-        if not self._told_of_many(test, "skipped", f"Skipped: {reason}") and not hasattr(test, "test_case"):
+        if hasattr(test, "test_case"):
+            self._owes_success = True
+        elif not self._told_of_many(test, "skipped", f"Skipped: {reason}"):
             self._tell(test, "skipped", f"Skipped: {reason}")
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802  # unittest's name
