@@ -10,6 +10,8 @@ from cogworks.vocabulary import CommitOid, IssueNumber
 
 OID_DIGITS = 12
 _FIELD = re.compile(r"(comment|event|labels|pulls|reviews|checks|conflicts)=(\S+)")
+_NUMBER = re.compile(r"[0-9]{1,19}")
+"""Python reads no number of thousands of digits."""
 _PULL = re.compile(
     r"(?P<number>\d{1,10}):(?P<state>open|closed|merged)(?P<approved>\+?):(?P<oid>[0-9a-f]{0,40})"
 )
@@ -69,9 +71,9 @@ def read_seen(line: str) -> Inputs:
     comment = fields.get("comment", "")
     pulls = [found for text in fields.get("pulls", "").split(",") if (found := _PULL.fullmatch(text))]
     return Inputs(
-        last_comment_id=int(comment) if comment.isdecimal() else 0,
+        last_comment_id=int(comment) if _NUMBER.fullmatch(comment) else 0,
         last_label_event_id=fields.get("event", ""),
-        reviews=tuple(int(text) for text in fields.get("reviews", "").split(",") if text.isdecimal()),
+        reviews=tuple(int(text) for text in fields.get("reviews", "").split(",") if _NUMBER.fullmatch(text)),
         failed_heads=_read_heads(fields.get("checks", "")),
         conflicts=_read_heads(fields.get("conflicts", "")),
         labels=tuple(_LABELS[name] for name in fields.get("labels", "").split(",") if name in _LABELS),

@@ -1,5 +1,6 @@
 """Texts that were written to keep a parser busy: each is refused or read, in time that grows with its length alone."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -25,26 +26,34 @@ from cogworks.domain_services.failing import excerpt
 from cogworks.domain_services.messages import Request
 from cogworks.errors import CogworksError, ConfigurationError
 from cogworks.evaluation.cases import parse_cases
-from cogworks.forge.addresses import parse_issue_url, parse_repository_url
+from cogworks.forge.addresses import parse_issue_url, parse_repository, parse_repository_url
 from cogworks.forge.commands import parse_command
 from cogworks.forge.markers import parse_marker
+from cogworks.github.moments import parse_when
 from cogworks.github.rest_failures import parsed
 from cogworks.grammars import languages
 from cogworks.grammars.capabilities import uses_of
 from cogworks.grammars.gathering import gather as gather_any
 from cogworks.grammars.spec import LanguageSpec
 from cogworks.injection.detecting import scan
+from cogworks.injection.signatures import parse_signatures
 from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
 from cogworks.ledger.history import parse_message
 from cogworks.ledger.record import read_state
 from cogworks.llm.cassette_files import parse_recording
+from cogworks.llm.conversation import Wanted, read_turn
 from cogworks.llm.replies import read_reply
 from cogworks.llm.repository_files import parse_schema
 from cogworks.masking import masked
 from cogworks.nodes.replies import CodeChange
+from cogworks.packs.declared import FILES as PACK_FILES
+from cogworks.packs.declared import read_pack
+from cogworks.pipeline.conditions import read_path
 from cogworks.pipeline.expressions import parse_expression
+from cogworks.pipeline.noticing import read_seen
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.repair.instance import parse_instance
+from cogworks.repair.options import parse_options
 from cogworks.repair.overfitting import literals
 from cogworks.repair.testcommand import read_command
 from cogworks.repair.unloaded import unloaded_of
@@ -54,11 +63,13 @@ from cogworks.services.python.building.wheel import UnusableWheel, read_wheel
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.declarations import read_declarations
 from cogworks.services.python.installing import complaint
-from cogworks.services.python.package_index import read_page
+from cogworks.services.python.package_index import read_indexes, read_page
 from cogworks.services.python.recipe.reading import read_recipe
 from cogworks.services.python.report import read_records
 from cogworks.services.python.typechecker import read_mypy
-from cogworks.settings.config import parse_config
+from cogworks.services.setup.registries import Malformed, read_hosts
+from cogworks.settings.config import parse_config, parse_surroundings
+from cogworks.sight.looks.schema import Look
 from cogworks.sight.words import count_terms
 from cogworks.toml_text import tables_in
 from cogworks.tools.policy import parse_policy
@@ -151,13 +162,36 @@ PARSERS: Mapping[str, Parser] = {
     "what is not loaded": lambda text: unloaded_of([text]),
     "terminal": on_terminal,
     "log": in_log_of_actions,
+    "sealed records of a run": lambda text: read_records(as_bytes(text).split(b"\n"), [b"key"]),
+    "turn of a conversation": lambda text: read_turn(
+        text, Wanted(CodeChange, CodeChange.model_json_schema()), LOOK
+    ),
+    "repository": lambda text: parse_repository(text, server_url="https://github.com"),
+    "signatures": parse_signatures,
+    "context pack": lambda text: read_pack("a", dict.fromkeys(PACK_FILES, text), source="repository"),
+    "surroundings": parse_surroundings,
+    "time": parse_when,
+    "options of a repair": lambda text: parse_options(text, source="fix.toml"),
+    "settings of a registry": read_hosts,
+    "indexes": lambda text: read_indexes(text, {}, default=str),
+    "rest of a sweep": read_seen,
+    "place in a state": lambda text: read_path(text, {"a": {"b": [1]}}),
     **{f"recipe of {path}": of_recipe(path) for path in RECIPES},
     **{f"report in {kind}": of_report(kind) for kind in READERS},
     **{f"source in {spec.name}": of_language(spec) for spec in specs()},
 }
 """Everything that reads text of others; what it raises of its own is in `EXPECTED`."""
-EXPECTED = (CogworksError, tomllib.TOMLDecodeError, UnusableWheel)
+EXPECTED = (CogworksError, tomllib.TOMLDecodeError, UnusableWheel, Malformed)
 """What stands for a text that is not read; each says why."""
+TEXTS = {"str", "bytes", "str | None", "bytes | None", "Iterable[bytes]", "Iterable[str]", "Sequence[str]"}
+LOOK = Look.model_json_schema()
+APART = {
+    "parse_json": "replies and turns of a conversation, and reports of cargo",
+    "read_json": "one of the reports",
+    "read_xml": "one of the reports",
+    "read_declaration": "policies and tools",
+}
+"""Readers by name that need no row of their own -> what they are read by or for."""
 PIECES = (
     "x=1", "x = 1\n", "a.", "[", "]", "{", "}", "(", ")", "<", ">", "=", ":", ",", ";", "\n", "\r\n", " ", "\t", "\\\n", '"', "'", "'''", "#",
     "def f(): pass\n", "class A:\n", "import a\n", "from a import b\n", "[a]\n", "[[a]]\n", "@@ -1 +1 @@\n", "diff --git a/x b/x\n", "--- a/x\n",
@@ -193,6 +227,27 @@ def test_whatever_is_read_no_parser_breaks_or_takes_long(name: str, inputs: int)
     chance = random.Random(f"{name} 1")
     for _ in range(inputs):
         survived(PARSERS[name], "".join(chance.choices(PIECES, k=chance.randint(1, 40))))
+
+
+@pytest.mark.parametrize("field", ["comment", "reviews"])
+def test_a_trailer_of_a_ledger_that_no_number_fits_counts_as_never_seen(field: str) -> None:
+    assert read_seen(f"{field}={'9' * 5_000}") == read_seen("")
+
+
+def test_no_reader_of_text_is_left_out() -> None:
+    own, missing = Path(__file__).read_text("utf-8"), []
+    for path in sorted(Path(cogworks.__file__).parent.rglob("*.py")):
+        if {"hub", "demo"} & {*path.parts}:
+            continue
+        for each in ast.parse(path.read_text("utf-8")).body:
+            if not isinstance(each, ast.FunctionDef) or not re.match(r"parse_|read_", each.name):
+                continue
+            first = each.args.args[0].annotation if each.args.args else None
+            is_of_text = first is not None and ast.unparse(first) in TEXTS
+            if is_of_text and each.name not in APART and not re.search(rf"\b{each.name}\b", own):
+                missing.append(f"{path.name}: {each.name}")
+
+    assert missing == []
 
 
 @pytest.mark.parametrize(
