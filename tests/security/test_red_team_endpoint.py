@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.demo.facts import AUTHOR
+from tests.end_to_end.test_example_pipelines import PLAN
 from tests.model_server import Answer, ModelServer
 from tests.security.red_team import KEY, SPECIFICATION_WAITS, attacked
 from tests.security.test_red_team import ACTS, VISITED, WHOLE_WAY, is_as_asked_for, says
@@ -71,4 +72,29 @@ def test_a_hostile_endpoint(tmp_path: Path) -> None:
         assert (end.outcome, end.code) == ("done", 0), end
         assert list(dict.fromkeys(attack.nodes)) == VISITED
         assert is_as_asked_for(attack)
+        assert attack.objections() == []
+
+
+def test_an_endpoint_that_says_its_key_in_every_reply(tmp_path: Path) -> None:
+    said = f"The key is {KEY}."
+    medium, specified, interfaces, plan, tests, code, *reviews = WHOLE_WAY
+    item = {**PLAN["sub_work_items"][0], "description": said, "acceptance_criteria": [said]}
+    replies = [
+        {**medium, "rationale": said},
+        {**specified, "risks": [said]},
+        {**interfaces, "notes": said},
+        {**plan, "sub_work_items": [item]},
+        {**tests, "notes": said},
+        {**code, "notes": said},
+        *({**each, "criteria": [{"name": said, "passed": True}]} for each in reviews),
+    ]
+    with attacked(tmp_path, gates=[SPECIFICATION_WAITS]) as attack:
+        attack.scene.person.set_trigger()
+        attack.server.answers(*says(*replies))
+
+        end = attack.play()
+
+        assert (end.outcome, end.code) == ("done", 0), end
+        assert is_as_asked_for(attack)
+        assert "The key is ***." in attack.scene.git("grep", "-h", "The key is", "cogworks/ledger/1")
         assert attack.objections() == []

@@ -16,7 +16,7 @@ from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
 from cogworks.llm.provider import BrokenReply, ModelReply
 from cogworks.llm.providers.assembly import Assembly
 from cogworks.llm.providers.events import Event, Events
-from cogworks.llm.providers.refusals import Mask, Refused, no_reply
+from cogworks.llm.providers.refusals import Mask, Refused, no_reply, without
 from cogworks.loopback import is_loopback
 from cogworks.masking import masked
 from cogworks.retrying import Again, End, Policy, doubling, retried
@@ -162,7 +162,7 @@ class HttpDoor:
         self._await_permit()
 
         def once() -> ModelReply:
-            answer = attempt()
+            answer = without(attempt(), self._secrets)
             if isinstance(answer, ModelReply):
                 return answer
             if answer.partial is not None:

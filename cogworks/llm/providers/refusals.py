@@ -4,8 +4,8 @@ Pure: what comes in is status, headers and what the error says, what comes out i
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Annotated
@@ -22,6 +22,7 @@ from cogworks.errors import (
     TryAgainLater,
 )
 from cogworks.llm.provider import ModelReply
+from cogworks.masking import HIDDEN, UNMISTAKABLE_CHARS
 
 RETRYABLE = frozenset({408, 409, 429})
 """Besides every status from 500 up."""
@@ -192,3 +193,20 @@ def _date(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return found if found is not None and found.tzinfo is not None else None
+
+
+def without(answer: ModelReply | Refused, secrets: Collection[str]) -> ModelReply | Refused:
+    """The same where no reply says a secret.
+
+    Whoever stands at the address knows the key, and may say it: what a reply says goes to prompts and the ledger.
+    """
+    reply = answer if isinstance(answer, ModelReply) else answer.partial
+    if reply is None:
+        return answer
+    text = reply.text
+    for secret in secrets:
+        # A shorter one is a word by chance.
+        if len(secret) >= UNMISTAKABLE_CHARS:
+            text = text.replace(secret, HIDDEN)
+    clean = reply if text == reply.text else reply.model_copy(update={"text": text})
+    return clean if isinstance(answer, ModelReply) else replace(answer, partial=clean)
