@@ -36,7 +36,6 @@ from cogworks.grammars.capabilities import uses_of
 from cogworks.grammars.gathering import gather as gather_any
 from cogworks.grammars.spec import LanguageSpec
 from cogworks.injection.detecting import scan
-from cogworks.injection.signatures import parse_signatures
 from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
 from cogworks.ledger.history import parse_message
 from cogworks.ledger.record import read_state
@@ -167,7 +166,6 @@ PARSERS: Mapping[str, Parser] = {
         text, Wanted(CodeChange, CodeChange.model_json_schema()), LOOK
     ),
     "repository": lambda text: parse_repository(text, server_url="https://github.com"),
-    "signatures": parse_signatures,
     "context pack": lambda text: read_pack("a", dict.fromkeys(PACK_FILES, text), source="repository"),
     "surroundings": parse_surroundings,
     "time": parse_when,
@@ -187,6 +185,7 @@ TEXTS = {"str", "bytes", "str | None", "bytes | None", "Iterable[bytes]", "Itera
 LOOK = Look.model_json_schema()
 APART = {
     "parse_json": "replies and turns of a conversation, and reports of cargo",
+    "parse_signatures": "what ships with the package",
     "read_json": "one of the reports",
     "read_xml": "one of the reports",
     "read_declaration": "policies and tools",
