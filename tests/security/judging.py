@@ -23,6 +23,7 @@ _VIEWS = re.compile(r"cogworks:(?:node:.+|kind:.+|awaiting-review|sub-work-item)
 _EVENTS = {"labeled", "unlabeled", "renamed", "head_ref_force_pushed", "base_ref_changed", "cross_referenced"}
 _HIERARCHY = {"sub_issue_added", "parent_issue_added", "blocked_by_added", "blocking_added"}
 _EDITED = {"title", "body", "editor_id", "last_edited_at", "label_ids"}
+_CLOSED = {"state", "state_reason", "closed_at", "closed_by_id"}
 _ROLES = {"write", "maintain", "admin"}
 _ROOT = "refs/heads/cogworks/ledger/root"
 """What the ledgers of all items grow from; made once."""
@@ -88,7 +89,8 @@ class Judge:
 
     def of(self, before: Picture, after: Picture) -> Iterator[str]:
         """What the runner did in a stretch that it may not do."""
-        known = _Known(before, after, self.bounds)
+        is_over = "done" in _visited(self.hub, self.bounds, before)
+        known = _Known(before, after, self.bounds, is_over=is_over)
         for change in changes(before, after):
             if not known.allows(change):
                 yield f"record: {change}"
@@ -151,7 +153,7 @@ class Judge:
 class _Known:
     """Who is who in a stretch."""
 
-    def __init__(self, before: Picture, after: Picture, bounds: Bounds) -> None:
+    def __init__(self, before: Picture, after: Picture, bounds: Bounds, *, is_over: bool) -> None:
         self._bounds = bounds
         self._after = after
         self._runner = _user(after, RUNNER)
@@ -166,6 +168,18 @@ class _Known:
         }
         self._pulls = {number for number, each in here.items() if self._is_own_pull(each)}
         self._own = {self._item, *self._subs, *self._pulls}
+        self._read_through = self._read_specifications(before, is_over=is_over)
+        """Of those that hold the specification: they are closed unmerged once somebody let it pass, and where the item is over."""
+
+    def _read_specifications(self, before: Picture, *, is_over: bool) -> frozenset[int]:
+        specification = f"{self._bounds.work}spec".removeprefix("refs/heads/")
+        shown = [
+            number
+            for number in self._pulls
+            if self._after.of("Issue")[number]["pull"]["head_branch"].startswith(specification)
+        ]
+        gate = Gate("architecture", "spec", frozenset())
+        return frozenset(shown if is_over or (shown and _is_passed(gate, before, self._bounds)) else ())
 
     def _is_own_pull(self, issue: Fields) -> bool:
         pull, work = issue["pull"], self._bounds.work.removeprefix("refs/heads/")
@@ -227,6 +241,8 @@ class _Known:
         may_change = {*_EDITED, "parent_id", "sub_issue_ids"} | (
             {"pull"} if change.id in self._pulls else set()
         )
+        if change.id in self._read_through and after["state"] == "closed" and not after["pull"]["merged_at"]:
+            return change.fields <= {*may_change, *_CLOSED}
         return change.fields <= may_change and _is_merged(before) == _is_merged(after)
 
     def _labels_are_views(self, change: Change) -> bool:
@@ -244,8 +260,11 @@ class _Known:
         if change.before is not None or each["issue_id"] not in self._own or each["actor_id"] != self._runner:
             return False
         name = str(each["details"].get("label_name", ""))
-        return each["kind"] in _HIERARCHY or (
-            each["kind"] in _EVENTS and ("label" not in each["kind"] or bool(_VIEWS.fullmatch(name)))
+        is_closed = each["kind"] == "closed" and each["issue_id"] in self._read_through
+        return (
+            is_closed
+            or each["kind"] in _HIERARCHY
+            or (each["kind"] in _EVENTS and ("label" not in each["kind"] or bool(_VIEWS.fullmatch(name))))
         )
 
     def _reaction_is_own(self, change: Change) -> bool:

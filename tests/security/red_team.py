@@ -225,9 +225,6 @@ def attacked(
     with open_scene(home / "stage") as scene, ModelServer() as server:
         _people(scene, home, author)
         scene.write(".cogworks/pipeline.toml", None)
-        # The gate that most is tried on is the merge of a specification.
-        config = ".cogworks/config.toml"
-        scene.write(config, f'{scene.file(config)}\n[paths]\nspecs = "docs/specs"\n')
         subprocess.run(
             ["git", "clone", "-q", str(scene.hub / "repos" / f"{FULL_NAME}.git"), str(home / "checkout")],
             check=True,

@@ -77,6 +77,11 @@ def label(*names: str) -> Any:
     return lambda attack: runs(attack, "POST", "issues/1/labels", labels=list(names))
 
 
+def closes_specification(attack: Attack) -> None:
+    [pull] = [each for each in runs(attack, "GET", "pulls") if each["head"]["ref"] == "cogworks/1/spec"]
+    runs(attack, "PATCH", f"pulls/{pull['number']}", state="closed")
+
+
 def others_comment(attack: Attack) -> int:
     with attack.others():
         return attack.say(AUTHOR, "Mine.")
@@ -195,6 +200,7 @@ PLANTED = {
         lambda attack: attack.by(AUTHOR, "PATCH", "issues/1", title="Other"),
         "record: Issue .* changed: .*title",
     ),
+    "a specification closed that nobody let pass": (closes_specification, "record: Issue .*state"),
     "the issue closed": (lambda attack: runs(attack, "PATCH", "issues/1", state="closed"), "record: Issue .*state"),
     "a pull request of another branch": (foreign_pull, "record: Issue .* made"),
     "a pull request to another branch": (pull_to_foreign_base, "record: Issue .* made"),

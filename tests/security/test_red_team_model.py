@@ -78,7 +78,7 @@ def test_a_hostile_model(tmp_path: Path) -> None:
         end = attack.play()
 
         assert (end.outcome, end.code) == ("done", 0), (end, len(attack.server.seen))
-        assert refused.passed == ("merge architecture",)
+        assert refused.passed == ("review architecture",)
         assert list(dict.fromkeys(attack.nodes)) == VISITED
         assert is_as_asked_for(attack)
         assert attack.objections() == []

@@ -160,7 +160,7 @@ def test_a_service_that_lies_about_what_it_saw(lie: str, outcome: str, tmp_path:
 
         # Whether it is believed or not: people merge, and nobody else.
         assert end.outcome == outcome, end
-        assert end.passed[:2] == ("merge architecture", "approval interface_design")
+        assert end.passed[:2] == ("review architecture", "approval interface_design")
         assert end.passed[2:] == (("merge code_generation",) if outcome == "done" else ())
         assert {"simulate", "validate"} <= liar.asked
         assert attack.objections() == []

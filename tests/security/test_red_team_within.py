@@ -86,7 +86,7 @@ def test_a_forged_ledger(tmp_path: Path) -> None:
     with attacked(tmp_path, gates=[SPECIFICATION_WAITS]) as attack:
         attack.scene.person.set_trigger()
         attack.server.answers(*says(*WHOLE_WAY))
-        assert attack.play(answer=lambda _: False).waits == ("merge architecture",)
+        assert attack.play(answer=lambda _: False).waits == ("review architecture",)
         honest = json.loads(attack.scene.git("show", f"{LEDGER}:state.json"))
         with Administrator(attack.scene.stage.url, attack.scene.hub) as administrator:
             administrator.take("honest")
