@@ -30,7 +30,7 @@ from cogworks.llm.providers.refusals import Refused
 from cogworks.vocabulary import BranchName
 
 # The clock is the real one: what is dribbled would go on for minutes.
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 TOKEN = "ghp_" + "S3" * 18
 LIMIT_S = 1.5

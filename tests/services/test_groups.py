@@ -67,6 +67,7 @@ def test_none_runs_after_a_group_with_a_failure(
     assert ran(folder, *groups) == found
 
 
+@pytest.mark.slow
 def test_a_command_of_the_users_runs_groups_as_well(folder: Path) -> None:
     for command in (("python", "-X", "dev", "-m", "pytest"), ("env", "pytest")):
         assert ran(folder, [ONE], [FAILS], [TWO], command=command) == [ONE, FAILS]

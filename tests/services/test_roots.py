@@ -75,6 +75,7 @@ def test_the_whole_suite_is_that_of_every_folder_each_test_once(panel: ServicePa
     assert report.commands[0].startswith("cd packages/core && python -m pytest")
 
 
+@pytest.mark.slow
 def test_a_test_goes_to_the_folder_it_lies_in(panel: ServicePanel, folder: Path) -> None:
     one = panel.simulate(Copy(folder), ["packages/api/tests/test_api.py::test_name"])
     around = panel.simulate(Copy(folder), ["packages"])

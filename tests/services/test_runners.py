@@ -90,6 +90,7 @@ def test_exactly_the_tests_that_are_asked_for_run_by_the_users_command(
     assert outcomes(simulated(folder, command, C_D, A_B)) == {A_B: "passed", C_D: "failed"}
 
 
+@pytest.mark.slow
 def test_options_of_python_and_of_pytest_are_kept(folder: Path) -> None:
     own = outcomes(ask("simulate", folder, tests=[DEV], timeout_s=60))
     asked = outcomes(simulated(folder, ["python", "-X", "dev", "-m", "pytest"], DEV))
@@ -158,6 +159,7 @@ def test_coverage_keeps_the_options_and_does_without_another_runner(folder: Path
         assert [case["outcome"] for case in response.result["report"]["cases"]] == [found]
 
 
+@pytest.mark.slow
 def test_variables_of_the_request_join_those_that_report(folder: Path) -> None:
     command = ["make", "test", "ARGS={tests}"]
     response = ask(

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from scripts.benchmarks.realbugs.byhand import by_hand
@@ -19,6 +21,7 @@ def offer(kind: Kind, before: str, after: str) -> Offer:
     return Offer(kind=kind, diff=render(Diff(files=(between("shop.py", before, after),))))
 
 
+@pytest.mark.slow
 def test_each_offer_that_applies_is_one_run_until_the_fix_of_each_piece_is_there(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(BUG)
     (tmp_path / "test_shop.py").write_text(TESTS)

@@ -107,7 +107,7 @@ def test_a_run_goes_on_and_the_next_one_begins_where_somebody_ended_the_parent_o
         os.kill(parent, signal.SIGKILL)
 
         assert _says(tmp_path, 3) == "here\n"
-        assert longer.result() == "to the end\n"
+        assert longer.result(timeout=ENDS_WITHIN_S) == "to the end\n"
 
 
 @_COMPLETE
@@ -116,7 +116,7 @@ def test_a_command_has_no_file_of_the_runs_beside_it(tmp_path: Path) -> None:
         longer = pool.submit(_says, tmp_path, 1, f"import time; time.sleep(1); {_OPEN}")
 
         assert _says(tmp_path, 2, _OPEN) == "[0, 1, 2, 3]\n"
-        assert longer.result() == "[0, 1, 2, 3]\n"
+        assert longer.result(timeout=ENDS_WITHIN_S) == "[0, 1, 2, 3]\n"
 
 
 @_COMPLETE

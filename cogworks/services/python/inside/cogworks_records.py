@@ -27,11 +27,14 @@ class Records:
     the repository is loaded, and each line carries its seal.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, seal: Seal | None = None) -> None:
+        """Args:
+        seal: by a key that was taken before; None: it is taken now.
+        """
         # What the tests start is no business of this file.
         os.set_inheritable(descriptor, False)
         self._descriptor = descriptor
-        self._seal = _TAKEN.pop(descriptor) if descriptor in _TAKEN else taken(descriptor)
+        self._seal = seal or taken(descriptor)
         self._process = os.getpid()
         told = _told_before(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
         self.run_before = frozenset(record["id"] for record in told if record["kind"] == "start")
@@ -75,18 +78,19 @@ def taken(descriptor: int) -> Seal:
 KEY = b"key "
 """How the line of the key begins."""
 _FD = "--cogworks-report-fd="
-_TAKEN: dict[int, Seal] = {}
 
 
-def take_early() -> None:
-    """Take the key of the report that the command line names, before pytest loads what the repository brings."""
+def taken_early() -> dict[int, Seal]:
+    """What seals the report that the command line names, before pytest loads what the repository brings."""
+    seals = {}
     for word in sys.argv:
         if word.startswith(_FD) and word[len(_FD) :].isdigit():
             try:
-                _TAKEN[int(word[len(_FD) :])] = taken(int(word[len(_FD) :]))
+                seals[int(word[len(_FD) :])] = taken(int(word[len(_FD) :]))
             except OSError:
                 # A process of somebody else's beginning, which the file was not handed to.
-                return
+                break
+    return seals
 
 
 def written(name: str) -> str:

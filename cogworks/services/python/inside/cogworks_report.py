@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from _pytest.reports import CollectReport, TestReport
-from cogworks_records import Records, capped, take_early, written
+from cogworks_records import Records, Seal, capped, taken_early, written
 
-take_early()
+_EARLY = taken_early()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,7 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
         # What stands on the command line comes after us: one failure more or less must not hide the others.
         config.option.maxfail = 0
     if descriptor is not None:
-        reporter = Reporter(descriptor)
+        # Code under test finds no seal here.
+        reporter = Reporter(descriptor, _EARLY.pop(descriptor, None))
         config.pluginmanager.register(reporter, "cogworks-reporter")
         config.pluginmanager.register(Avoidance(reporter.deadly), "cogworks-avoidance")
 
@@ -46,8 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
 class Reporter(Records):
     """Tells what pytest says of each test."""
 
-    def __init__(self, descriptor: int) -> None:
-        super().__init__(descriptor)
+    def __init__(self, descriptor: int, seal: Seal | None) -> None:
+        super().__init__(descriptor, seal)
         python = ".".join(map(str, sys.version_info[:3]))
         self.write(kind="tools", versions={"python": python, "pytest": pytest.__version__})
 
