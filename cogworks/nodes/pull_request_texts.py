@@ -78,7 +78,7 @@ def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: 
     rows = [(f"`{each.name}`", f"`{each.path}`", each.purpose) for each in reply.interfaces]
     return _paragraphs(
         f"{_part_of(task)}. Follows the specification{_reference(task, 'spec')}.",
-        f"These are the names, types and signatures of *{_plain(title)}*. Nothing behaves differently yet.",
+        f"These are the names, types and signatures of *{_plain(title)}*. The code that does what they promise comes later.",
         stacking(task),
         _table(("interface", "file", "purpose"), rows),
         _section("Notes", in_markdown(reply.notes)),

@@ -31,7 +31,7 @@ class Classification(Part):
         "new_feature", "bug_fix", "refactor", "configuration_change", "documentation", "dependency_update"
     ]
     affected_modules: tuple[str, ...]
-    """Repository-relative paths of existing files or directories, or dotted module names."""
+    """Existing files or directories, as they are listed."""
     component_tags: tuple[str, ...] = ()
     language: str = Field(min_length=1)
     """The main programming language of the affected modules, lower case."""
@@ -44,8 +44,7 @@ class Classification(Part):
     questions: tuple[str, ...] = ()
     """What the author must answer before anyone could start; empty when the issue can be worked on."""
     says_what_is_right: str = ""
-    """What of the issue says what is right, word for word: one or two sentences, a block of code, or both with an empty line between
-    them; empty when the issue says only what is wrong."""
+    """What of the issue says what is right, word for word; empty when the issue says only what is wrong."""
     is_wrong_about: str = ""
     """What the issue claims and the repository shows to be otherwise, with the place that shows it; empty when it claims nothing wrong."""
     duplicate_of: int = Field(default=0, ge=0)

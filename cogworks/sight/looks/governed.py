@@ -209,8 +209,21 @@ _SPARE = 10
 
 
 def _named(given: Mapping[str, Any]) -> str:
-    words = [given.get("look"), given.get("target"), given.get("text"), given.get("tests")]
-    return " ".join(str(word) for word in words if word)[:120]
+    """What a look asked for, so that two of one kind can be told apart."""
+    tests = ", ".join(map(str, _listed(given, "tests")))
+    edits = [each.get("path") for each in _listed(given, "edits") if isinstance(each, Mapping)]
+    edited = sorted({str(path) for path in edits if path})
+    words = [
+        *(given.get("look"), given.get("target"), given.get("text"), tests),
+        f"with edits of {', '.join(edited)}" if edited else "",
+    ]
+    return " ".join(str(word) for word in words if word)[:160]
+
+
+def _listed(given: Mapping[str, Any], name: str) -> Sequence[Any]:
+    """What a model may have given as something else."""
+    found = given.get(name)
+    return found if isinstance(found, list | tuple) else ()
 
 
 def _cut(text: str, room: int) -> str:

@@ -147,8 +147,8 @@ def _search(look: Look, room: Room) -> str:
     if not wanted and look.glob and not any(fits(path, look.glob) for path in room.paths):
         return f"No file matches {look.glob!r}, so nothing was searched."
     if not wanted:
-        return f"{look.text!r} is nowhere{where}."
-    return f"{look.text!r}: {len(wanted)} line(s){where}\n{_listed(wanted, room, look.text)}"
+        return f"`{look.text}` is nowhere{where}."
+    return f"`{look.text}`: {len(wanted)} line(s){where}\n{_listed(wanted, room, look.text)}"
 
 
 def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:

@@ -55,6 +55,26 @@ def test_results_are_numbered_in_the_order_asked() -> None:
     assert "def send" in text
 
 
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (
+            {"tests": ["tests/test_a.py", "tests/test_b.py::test_b"]},
+            "result 1: try tests/test_a.py, tests/test_b.py::test_b",
+        ),
+        (
+            {"tests": ["tests/test_a.py"], "edits": [{"path": "src/b.py"}, {"path": "src/a.py"}]},
+            "result 1: try tests/test_a.py with edits of src/a.py, src/b.py",
+        ),
+        ({"tests": 1, "edits": [1, {"path": ""}]}, "result 1: try"),
+        ({"edits": 7}, "result 1: try"),
+    ],
+    ids=["tests", "edits", "no-lists", "a-number"],
+)
+def test_a_result_names_what_was_asked_for(given: dict[str, object], named: str) -> None:
+    assert f'of="{named}"' in looks().carry_out([{"look": "try", **given}])
+
+
 def test_every_look_is_on_record_before_and_after() -> None:
     kept: dict[str, str] = {}
 

@@ -81,7 +81,7 @@ def test_a_line_that_is_not_there_is_said() -> None:
 def test_hits_come_with_definitions_first_and_source_before_tests() -> None:
     lines = looked(look="search", text="rounded").splitlines()
 
-    assert lines[0] == "'rounded': 56 line(s)"
+    assert lines[0] == "`rounded`: 56 line(s)"
     assert lines[1].startswith("src/shop/pricing.py:6: def rounded")
     sources = [number for number, line in enumerate(lines) if line.startswith("src/")]
     tests = [number for number, line in enumerate(lines) if line.startswith("tests/")]
@@ -105,7 +105,7 @@ def test_a_hundred_thousand_hits_are_counted_and_a_few_of_them_shown() -> None:
 
     text = looked(where, look="search", text="value")
 
-    assert text.startswith("'value': 100000 line(s)")
+    assert text.startswith("`value`: 100000 line(s)")
     assert len(text.splitlines()) == MAX_HITS + 2
     assert "not listed" in text
 
