@@ -3,7 +3,7 @@
 What a visit's publication teaches: ids for the state, heads and pull requests for the facts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks, ReadElsewhere
 from cogworks.packs.declared import Exemplar, Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION
+from cogworks.pipeline.closing import done_with
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
 from cogworks.pipeline.elements import PARTS
@@ -43,7 +44,7 @@ from cogworks.pipeline.transitions import (
 )
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.settings.config import Config
-from cogworks.vocabulary import BranchName, CommitOid
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 
 def known(state: RunState, published: Published) -> RunState:
@@ -102,6 +103,16 @@ def with_published(facts: Facts, state: RunState, snapshot: Snapshot, published:
     return facts.model_copy(update={"pulls": pulls})
 
 
+def _closed(facts: Facts, numbers: Collection[IssueNumber]) -> Facts:
+    pulls = {
+        number: pull.model_copy(update={"state": "closed"})
+        if number in numbers and pull.state == "open"
+        else pull
+        for number, pull in facts.pulls.items()
+    }
+    return facts.model_copy(update={"pulls": pulls})
+
+
 @dataclass(frozen=True)
 class Claimed:
     """A visit that is ours."""
@@ -146,11 +157,12 @@ def transition(
             if pipeline is not claimed.pipeline:
                 state = switched(state, pipeline)
             settled = settle(known(state, published), pipeline, record, view)
-        settled = noticed(settled, facts)
         gates = Standing(settled, facts, pipeline).position
         finished = gates.frontier.finished
         ended = {"status": "done", "came_to": came_to(settled, pipeline)} if finished else {}
-        return settled.model_copy(update={"gates": gates.gates, **ended})
+        settled = settled.model_copy(update={"gates": gates.gates, **ended})
+        # The views come after the record, and close these: no further step is needed to have seen it.
+        return noticed(settled, _closed(facts, done_with(settled, pipeline, gates)))
 
     return after
 

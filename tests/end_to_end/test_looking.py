@@ -59,7 +59,8 @@ def test_status_says_where_the_item_stands_and_what_comes_next(waiting: Scene) -
     assert url.endswith("/pull/2")
     assert told["pull_requests"] == [{"slug": "spec", "number": 2, "state": "open", "url": url}]
     assert told["next"] == (
-        f"wait: merge or approve pull request #2, or close it to reject it: {url} (anyone with write permission)"
+        "wait: approve pull request #2, which is then closed unmerged, or close it to reject it: "
+        f"{url} (anyone with write permission)"
     )
     assert waiting.everything() == before
 
@@ -68,7 +69,7 @@ def test_status_is_read_by_people_too(waiting: Scene) -> None:
     lines = waiting.cogworks("status").out.splitlines()
 
     assert lines[0].startswith(f"{waiting.issue_url}  ")
-    assert lines[-1].startswith("next: wait: merge or approve pull request #2")
+    assert lines[-1].startswith("next: wait: approve pull request #2")
     assert [
         "/pull/2 " in line or line.endswith("/pull/2") for line in lines if "pull request #2" in line
     ] == [True] * 2
