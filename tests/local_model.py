@@ -65,7 +65,7 @@ class _Decoder:
                     for name, each in schema["properties"].items()
                 }
             case "array":
-                is_of_paths = "path" in schema.get("description", "") and bool(self._paths)
+                is_of_paths = "path" in schema.get("description", "").lower() and bool(self._paths)
                 return [max(self._paths, key=self._paths.__getitem__)] if is_of_paths else []
             case "string":
                 return self._words()

@@ -31,7 +31,7 @@ class Classification(Part):
         "new_feature", "bug_fix", "refactor", "configuration_change", "documentation", "dependency_update"
     ]
     affected_modules: tuple[str, ...]
-    """Existing files or directories, as they are listed."""
+    """Paths of existing files or directories, as they are listed."""
     component_tags: tuple[str, ...] = ()
     language: str = Field(min_length=1)
     """The main programming language of the affected modules, lower case."""
