@@ -93,8 +93,7 @@ def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) 
     from cogworks.cli.looking import look_at
     from cogworks.forge.surface import views_of
     from cogworks.github.meter import Requests
-    from cogworks.pipeline.gates import gated_nodes
-    from cogworks.pipeline.position import class_of
+    from cogworks.pipeline.gates import class_of, gated_nodes
 
     given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
     seen = look_at(issue_url, Requests())

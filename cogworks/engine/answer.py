@@ -14,7 +14,7 @@ from cogworks.forge.notices import owed_comment
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
-from cogworks.ledger.lease import VisitLease
+from cogworks.ledger.lease import Entry, VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, Tip, change_for
 from cogworks.pipeline.decision import INPUTS, Answer
 from cogworks.pipeline.people import CommentRef
@@ -129,16 +129,16 @@ def settle(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due:
     """
     held = visit_lease.state
     is_recorded = False
+
+    def ending(state: RunState) -> Entry:
+        after = _answered(state, held, due, published)
+        return Entry(state=after, verb=due.verb, waits_for=due.waits_for(after))
+
     try:
         published = _posted(ports, visit_lease, snapshot, due)
-        after = visit_lease.finish(
-            lambda state: _answered(state, held, due, published),
-            lambda _: due.verb,
-            lambda _: {},
-            waits_for=due.waits_for,
-        )
+        ended = visit_lease.finish(ending)
         is_recorded = True
-        return after
+        return ended.state
     finally:
         if not is_recorded and not visit_lease.is_lost:
             give_back(visit_lease, ports.say)

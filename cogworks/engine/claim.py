@@ -117,9 +117,8 @@ def claimed(
 def _is_last(seen: Considered, run: Run, state: RunState, task: NodeTask) -> bool:
     if is_routing(run.instance):
         return False
-    position = Standing(state, seen.facts, seen.pipeline).position
     on = (task.base_branch, *task.merge_branches)
-    return is_last_to_merge(state, seen.pipeline, seen.facts.pulls, position, run.instance, on=on)
+    return is_last_to_merge(Standing(state, seen.facts, seen.pipeline), run.instance, on=on)
 
 
 def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:

@@ -220,9 +220,10 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     if is_new or isinstance(decision, Run) or obeyed.inputs.contaminated:
         # After what people said: nobody answers for a text that nobody was asked about.
         words = texts_of_people(snapshot, obeyed, edited_texts(snapshot, obeyed))
-        obeyed = suspected(obeyed, words, holds=config.security.injection == "hold")
-        standing = _standing(obeyed, facts, pipelines)
-        decision = decide(standing)
+        asking = suspected(obeyed, words, holds=config.security.injection == "hold")
+        if asking is not obeyed:
+            standing = _standing(asking, facts, pipelines)
+            decision = decide(standing)
     return Considered(
         snapshot=snapshot,
         config=config,

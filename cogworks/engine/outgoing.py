@@ -8,7 +8,6 @@ from cogworks.forge.publication import Published
 from cogworks.forge.reviews import answer_to_review
 from cogworks.forge.surface import project, status_comment
 from cogworks.nodes.contract import Outcome, Succeeded
-from cogworks.pipeline.position import Standing
 from cogworks.pipeline.redoing import answered_by
 from cogworks.pipeline.visits import VisitRecord
 
@@ -30,7 +29,5 @@ def effects_of(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple
 
 def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
     after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.visit_lease.state)
-    surface = project(
-        Standing(after, claimed.facts, claimed.pipelines.choose(after.pipeline)), claimed.config
-    )
-    return status_comment(after, surface.comment, claimed.move.visit_key)
+    surface = project(after, claimed.config)
+    return status_comment(after.state, surface.comment, claimed.move.visit_key)

@@ -12,7 +12,7 @@ from cogworks.engine.tasks import VIEW, slot_values
 from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.publication import Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.ledger.lease import VisitLease
+from cogworks.ledger.lease import Entry, VisitLease
 from cogworks.ledger.record import edges_file, view_file, visit_files
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, Outcome, Succeeded
@@ -22,7 +22,7 @@ from cogworks.packs.declared import Exemplar, Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.closing import done_with
 from cogworks.pipeline.decision import Run
-from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
+from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations, edges_line
 from cogworks.pipeline.elements import PARTS
 from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.facts import Facts, PullFacts
@@ -32,6 +32,7 @@ from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Standing
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.revalidation import left_at, looked_at
 from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.pipeline.transitions import (
@@ -137,15 +138,45 @@ class Claimed:
     """Files of other repositories that those it chose show."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ending(Entry):
+    """The end of a visit as the ledger has it."""
+
+    standing: Standing
+    """The run after it."""
+
+
+def ending_of(
+    claimed: Claimed, outcome: Outcome, record: VisitRecord, published: Published, facts: Facts
+) -> Callable[[RunState], Ending]:
+    """How the visit ends, on whatever state it is recorded."""
+    after = transition(claimed, outcome, record, published, facts)
+    evaluations = evaluations_after(claimed, outcome, record)
+
+    def ending(state: RunState) -> Ending:
+        now = after(state)
+        return Ending(
+            state=now.state,
+            # A loop that is used up makes a failure of a node that succeeded.
+            verb=now.state.visits[-1].status,
+            files=files_after(claimed, outcome, now.state, evaluations),
+            waits_for=rest_line(now),
+            edges=edges_line(evaluations),
+            standing=now,
+        )
+
+    return ending
+
+
 def transition(
     claimed: Claimed, outcome: Outcome, record: VisitRecord, published: Published, facts: Facts
-) -> Callable[[RunState], RunState]:
-    """The state after the visit, from whatever state it is recorded on."""
+) -> Callable[[RunState], Standing]:
+    """The run after the visit, from whatever state it is recorded on."""
     pipeline = pipeline_after(claimed, outcome)
     view = view_after(claimed, outcome, record)
     frozen = frozen_after(claimed, outcome)
 
-    def after(state: RunState) -> RunState:
+    def after(state: RunState) -> Standing:
         if isinstance(outcome, Succeeded) and not is_routing(record.instance):
             state = _learn(state, slot_values(claimed.pipeline.node(record.node), outcome.output), published)
             if frozen is not None:
@@ -157,12 +188,12 @@ def transition(
             if pipeline is not claimed.pipeline:
                 state = switched(state, pipeline)
             settled = settle(known(state, published), pipeline, record, view)
-        gates = Standing(settled, facts, pipeline).position
-        finished = gates.frontier.finished
+        now = Standing(settled, facts, pipeline)
+        finished = now.position.frontier.finished
         ended = {"status": "done", "came_to": came_to(settled, pipeline)} if finished else {}
-        settled = settled.model_copy(update={"gates": gates.gates, **ended})
+        now = now.noting(settled.model_copy(update={"gates": now.position.gates, **ended}))
         # The views come after the record, and close these: no further step is needed to have seen it.
-        return noticed(settled, _closed(facts, done_with(settled, pipeline, gates)))
+        return now.noting(noticed(now.state, _closed(facts, done_with(now))))
 
     return after
 

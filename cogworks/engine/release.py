@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from cogworks.errors import ApprovalNeeded, BudgetReached, CogworksError
-from cogworks.ledger.lease import RELEASED, VisitLease
+from cogworks.ledger.lease import RELEASED, Entry, VisitLease
 from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import NextCall
@@ -28,15 +28,15 @@ def give_back(
         waits_for: what the run rests on then.
     """
     spent = visit_lease.spent
-    try:
-        visit_lease.finish(
-            lambda state: state.released(
-                visit_lease.lease, spent, short_of=short_of, why=visit_lease.stop_reason, asks=asks
-            ),
-            lambda _: RELEASED,
-            lambda _: {},
-            waits_for=waits_for,
+
+    def released(state: RunState) -> Entry:
+        after = state.released(
+            visit_lease.lease, spent, short_of=short_of, why=visit_lease.stop_reason, asks=asks
         )
+        return Entry(state=after, verb=RELEASED, waits_for=waits_for(after))
+
+    try:
+        visit_lease.finish(released)
     except CogworksError as error:
         # What ended the visit matters more; a lease that stays is taken over when it is old enough.
         say(f"the lease could not be given back: {error}")

@@ -337,7 +337,7 @@ def _finish(ports: StepPorts, seen: Considered) -> StepReport:
     )
     _append(ports, seen, change_for(state, closing, "done", {}, sequence=0))
     ports.forget(state.run_id)
-    warning = _show(ports, seen, replace(seen.standing, state=state))
+    warning = _show(ports, seen, seen.standing.noting(state))
     return report("done", "every node is done and every gate is passed", seen, state, warning=warning)
 
 

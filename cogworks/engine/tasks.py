@@ -10,9 +10,9 @@ from cogworks.nodes.task import Conventions, Learnt, NodeTask, PullRequestRef, S
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import Foundation, foundations
+from cogworks.pipeline.gates import slug_of
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import slug_of
 from cogworks.pipeline.redoing import open_changes
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import VisitRecord

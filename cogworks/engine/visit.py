@@ -14,11 +14,8 @@ from cogworks.engine.packs_chosen import ReadsElsewhere, with_packs_chosen
 from cogworks.engine.purse import Purse, purse_of
 from cogworks.engine.record import (
     Claimed,
-    evaluations_after,
-    files_after,
+    ending_of,
     kept_output,
-    pipeline_after,
-    transition,
     with_known_pipeline,
     with_published,
 )
@@ -40,7 +37,6 @@ from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, S
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.nodes.task import NodeTask
-from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node
 from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
 from cogworks.pipeline.people import AskedCall
@@ -178,21 +174,11 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
         outcome = with_created(outcome, published)
         record = _record(claimed, outcome, ports.monotonic() - started_s, marked)
         facts = with_published(claimed.facts, claimed.visit_lease.state, claimed.snapshot, published)
-        after = transition(claimed, outcome, record, published, facts)
-        pipeline = pipeline_after(claimed, outcome)
-        evaluations = evaluations_after(claimed, outcome, record)
-        state = visit_lease.finish(
-            after,
-            # A loop that is used up makes a failure of a node that succeeded.
-            lambda state: state.visits[-1].status,
-            lambda state: files_after(claimed, outcome, state, evaluations),
-            waits_for=lambda state: rest_line(Standing(state, facts, pipeline)),
-            edges=edges_line(evaluations),
-        )
+        ending = visit_lease.finish(ending_of(claimed, outcome, record, published, facts))
         is_recorded = True
         return Ended(
             outcome=outcome,
-            standing=Standing(state, facts, pipeline),
+            standing=ending.standing,
             published=published,
             spend=visit_lease.spent - visit_lease.lease.spent,
         )

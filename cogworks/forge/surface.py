@@ -24,20 +24,11 @@ from cogworks.leaving import in_markdown
 from cogworks.pipeline.closing import closing_pull, done_with, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
-from cogworks.pipeline.gates import boundary_line, gated_nodes
+from cogworks.pipeline.gates import boundary_line, class_of, gated_nodes, slug_of
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import shortages
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import (
-    Position,
-    Standing,
-    class_of,
-    failures,
-    how_to_retry,
-    instance_name,
-    slug_of,
-    waiting_for,
-)
+from cogworks.pipeline.position import Position, Standing, failures, how_to_retry, instance_name, waiting_for
 from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import RunState, first_visit_key
 from cogworks.pipeline.visits import MOST_CONTAMINATED, VisitRecord
@@ -74,14 +65,14 @@ def project(standing: Standing, config: Config) -> Surface:
     """The surface of a run: the same for the same state and facts, no clock takes part."""
     position = standing.position
     waits = waiting_for(standing)
-    last = closing_pull(standing.state, standing.pipeline, standing.facts.pulls, position)
+    last = closing_pull(standing)
     return Surface(
         labels=_labels(standing.state, position, waits, config),
         comment=_comment(standing.state, standing.facts, standing.pipeline, position, waits),
         closing=last.number if last else None,
         is_all_merged=is_all_merged(standing.state, standing.facts.pulls),
         is_all_parts_closed=is_all_parts_closed(standing.state, standing.facts.open_parts),
-        done_with=done_with(standing.state, standing.pipeline, position),
+        done_with=done_with(standing),
         closes_issue=config.pull_requests.closes_issue,
     )
 

@@ -5,11 +5,12 @@ lasts, and when it may be taken over, `pipeline.visits` says.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from threading import Event, RLock, Thread
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from cogworks.errors import CogworksError, LostRace, VisitStopped
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, change_for, ledger_branch, read_state
@@ -50,6 +51,23 @@ class Store(Protocol):
 
     def tip(self) -> Tip | None: ...
     def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What one move of the ledger records of a visit."""
+
+    state: RunState
+    verb: str
+    """What became of the visit, for the message."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    waits_for: str = ""
+    """What the run rests on from then on."""
+    edges: str = ""
+    """Which edges were looked at."""
+
+
+EntryT = TypeVar("EntryT", bound=Entry)
 
 
 class VisitLease:
@@ -145,8 +163,10 @@ class VisitLease:
         """
         with self._lock:
             self.check()
-            commit = self._commit(
-                lambda state: reserving(state.checkpointed(self.lease, self.spent)), lambda _: "checkpoint"
+            _, commit = self._commit(
+                lambda state: Entry(
+                    state=reserving(state.checkpointed(self.lease, self.spent)), verb="checkpoint"
+                )
             )
             self._pending = {}
             if not commit.issue_is_open:
@@ -164,29 +184,21 @@ class VisitLease:
             self._reread()
             self.check()
 
-    def finish(
-        self,
-        transition: Callable[[RunState], RunState],
-        verb: Callable[[RunState], str],
-        files: Callable[[RunState], Mapping[str, str]],
-        *,
-        waits_for: Callable[[RunState], str],
-        edges: str = "",
-    ) -> RunState:
-        """Commit the visit's end; a lost race re-reads and re-applies the transition while the lease stands.
+    def finish(self, ending: Callable[[RunState], EntryT]) -> EntryT:
+        """Commit the visit's end and return it as it was committed.
 
         Args:
-            verb: how it ended, for the message, told from the state after it.
-            edges: which edges the transition looks at, for the message.
+            ending: the end as it is recorded on a state; asked again where a lost race has shown a newer one and the
+                lease stands.
 
         Raises:
             LostRace: the lease is somebody else's by now, what the re-read showed stops the visit, or five races were
                 lost in a row.
         """
         with self._lock:
-            self._commit(transition, verb, files=files, waits_for=waits_for, edges=edges)
+            entry, _ = self._commit(ending)
             self._pending = {}
-            return self.state
+            return entry
 
     @property
     def held(self) -> Lease:
@@ -195,39 +207,30 @@ class VisitLease:
             (lease for lease in self.state.leases if lease.visit_key == self.lease.visit_key), self.lease
         )
 
-    def _commit(
-        self,
-        transition: Callable[[RunState], RunState],
-        verb: Callable[[RunState], str],
-        *,
-        files: Callable[[RunState], Mapping[str, str]] = lambda _: {},
-        waits_for: Callable[[RunState], str] = lambda _: "",
-        edges: str = "",
-    ) -> LedgerCommit:
+    def _commit(self, recording: Callable[[RunState], EntryT]) -> tuple[EntryT, LedgerCommit]:
         for _ in range(MAX_RECORD_TRIES):
             # A new number for every try: after a lost answer the message tells whether this very try moved the branch.
             self._sequence += 1
-            after = transition(reduce(lambda state, change: change(state), self._learned, self.state))
-            content = {**self._pending, **files(after)}
+            entry = recording(reduce(lambda state, change: change(state), self._learned, self.state))
             change = change_for(
-                after,
+                entry.state,
                 self.lease,
-                verb(after),
-                content,
+                entry.verb,
+                {**self._pending, **entry.files},
                 sequence=self._sequence,
-                waits_for=waits_for(after),
-                edges=edges,
+                waits_for=entry.waits_for,
+                edges=entry.edges,
             )
             try:
                 commit = self._store.append(self.tip, change)
             except StaleTip:
                 self._reread()
-                if verb(after) != RELEASED:
+                if entry.verb != RELEASED:
                     # Giving the visit back is what a stop asks for.
                     self.check()
                 continue
-            self.state, self.tip, self._learned = after, commit.oid, ()
-            return commit
+            self.state, self.tip, self._learned = entry.state, commit.oid, ()
+            return entry, commit
         raise LostRace(
             f"the ledger moved {MAX_RECORD_TRIES} times while {self.lease.node} was being recorded; run it again."
         )

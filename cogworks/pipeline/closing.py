@@ -5,38 +5,26 @@ from collections.abc import Collection, Iterator, Mapping
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import stands_on
 from cogworks.pipeline.frontier import instances
+from cogworks.pipeline.gates import slug_of
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.position import Position, slug_of
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey
 
 
-def closing_pull(
-    state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts], position: Position
-) -> KnownPull | None:
+def closing_pull(standing: Standing) -> KnownPull | None:
     """The open pull request whose merge completes the item; None while several may be merged last, or work is left."""
+    state, pipeline, pulls = standing.state, standing.pipeline, standing.facts.pulls
     for at in _ends(state, pipeline):
         known = state.pull(slug_of(state, pipeline.node(at.node), at.sub_item))
         now = pulls.get(known.number) if known else None
-        is_there = now is not None and now.state == "open" and _is_settled(at, state, position)
-        if (
-            known is not None
-            and is_there
-            and is_last_to_merge(state, pipeline, pulls, position, at, on=(known.head,))
-        ):
+        is_there = now is not None and now.state == "open" and _is_settled(at, standing)
+        if known is not None and is_there and is_last_to_merge(standing, at, on=(known.head,)):
             return known
     return None
 
 
-def is_last_to_merge(
-    state: RunState,
-    pipeline: Pipeline,
-    pulls: Mapping[IssueNumber, PullFacts],
-    position: Position,
-    at: Instance,
-    *,
-    on: tuple[BranchName, ...],
-) -> bool:
+def is_last_to_merge(standing: Standing, at: Instance, *, on: tuple[BranchName, ...]) -> bool:
     """Whether nothing is left to do or to merge once the pull request of this end of the run is merged.
 
     Pull requests below it do not count: until they are merged it goes to their branches, and merging it there closes nothing.
@@ -44,8 +32,9 @@ def is_last_to_merge(
     Args:
         on: the branches that its own branch stands on.
     """
+    state, pipeline, pulls = standing.state, standing.pipeline, standing.facts.pulls
     ends = tuple(_ends(state, pipeline))
-    if at not in ends or not all(_is_settled(end, state, position) for end in ends if end != at):
+    if at not in ends or not all(_is_settled(end, standing) for end in ends if end != at):
         return False
     bases = {known.head: known.base for known in state.pull_requests}
     below = {*on, *(base for branch in on for base in stands_on(branch, bases))}
@@ -60,9 +49,10 @@ def is_last_to_merge(
     )
 
 
-def done_with(state: RunState, pipeline: Pipeline, position: Position) -> frozenset[IssueNumber]:
+def done_with(standing: Standing) -> frozenset[IssueNumber]:
     """The pull requests that are only shown, and that people have approved or the run has left behind."""
-    approved = {slug_of(state, pipeline.node(gate.node), gate.sub_item) for gate in position.gates}
+    state, pipeline = standing.state, standing.pipeline
+    approved = {slug_of(state, pipeline.node(gate.node), gate.sub_item) for gate in standing.position.gates}
     return frozenset(
         known.number
         for known in state.pull_requests
@@ -114,10 +104,10 @@ def _ends(state: RunState, pipeline: Pipeline) -> Iterator[Instance]:
             yield at
 
 
-def _is_settled(at: Instance, state: RunState, position: Position) -> bool:
-    visit = state.latest(at)
-    is_done = visit is not None and visit.status == "succeeded" and state.lease_of(at) is None
-    return is_done or at in position.frontier.skipped
+def _is_settled(at: Instance, standing: Standing) -> bool:
+    visit = standing.state.latest(at)
+    is_done = visit is not None and visit.status == "succeeded" and standing.state.lease_of(at) is None
+    return is_done or at in standing.position.frontier.skipped
 
 
 def _needed_by(sub_item: SubItemKey | None, state: RunState) -> frozenset[SubItemKey]:

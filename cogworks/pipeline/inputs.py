@@ -13,6 +13,7 @@ from cogworks.pipeline.calls import (
 )
 from cogworks.pipeline.contamination import answered
 from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.gates import artifact_of, is_gated
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,
@@ -25,7 +26,7 @@ from cogworks.pipeline.people import (
     Reaction,
     Receipt,
 )
-from cogworks.pipeline.position import artifact_of, instance_name, is_gated
+from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.redoing import NotNow, finished, is_worked_on, rejected, retried, revised
 from cogworks.pipeline.restarting import restarted
 from cogworks.pipeline.state import RunState, visit_key

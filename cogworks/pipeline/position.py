@@ -1,23 +1,22 @@
 """Where a run stands: what each place of its graph is, what its gates say, and whom it waits for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 from cogworks.pipeline.calls import approval_line, asking_visit, asking_visits, question, rejected_visits
 from cogworks.pipeline.contamination import question as contaminated_texts
-from cogworks.pipeline.facts import Facts, PullFacts
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
-from cogworks.pipeline.gates import gate_of, work_class
-from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
-from cogworks.pipeline.people import MIN_HASH_DIGITS, Approval, GatePassed
+from cogworks.pipeline.gates import judged, slug_of
+from cogworks.pipeline.graph import Instance, Node, Pipeline
+from cogworks.pipeline.people import GatePassed
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.state import KnownPull, RunState, edge_key
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor, beyond_bounds, doubted
-from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, ScopeCode, SubItemKey, Value
+from cogworks.vocabulary import IssueNumber, NodeId, ScopeCode, SubItemKey, Value
 
 
 class Position(Value):
@@ -46,30 +45,22 @@ class Standing:
         """Where the run stands; computed once."""
         return locate(self.state, self.facts, self.pipeline)
 
+    def noting(self, state: RunState) -> "Standing":
+        """The same run, whose state now says what follows from where it stands.
+
+        Args:
+            state: this one with other `gates`, `status`, `came_to` or `inputs`. None of them moves a run, so the position
+                goes along.
+        """
+        after = replace(self, state=state)
+        after.__dict__["position"] = self.position
+        return after
+
 
 def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
     """Where the run stands, given what people decided about its gates; visits the graph has no place for do not count."""
-    statuses: dict[Instance, InstanceStatus] = {}
-    gates: list[GatePassed] = []
-    rejected: dict[Instance, IssueNumber] = {}
     places = frozenset(instances(pipeline, state.schedule))
-    for visit in state.visits:
-        if visit.is_discarded or visit.instance not in places:
-            continue
-        statuses[visit.instance] = InstanceStatus.FAILED
-        if visit.waits:
-            statuses[visit.instance] = InstanceStatus.WAITING_GATE
-        if visit.status == "failed":
-            continue
-        verdict = _gate(state, facts, pipeline, visit)
-        if isinstance(verdict, GatePassed):
-            gates.append(verdict)
-        if isinstance(verdict, int):
-            rejected[visit.instance] = verdict
-        else:
-            statuses[visit.instance] = (
-                InstanceStatus.WAITING_GATE if verdict == "waiting" else InstanceStatus.SUCCEEDED
-            )
+    statuses, gates, rejected = judged(state, facts, pipeline, places)
     statuses.update(_routing(state, statuses))
     outdated = _outdated(state, statuses)
     statuses.update(dict.fromkeys(outdated, InstanceStatus.FAILED))
@@ -130,32 +121,6 @@ def dependents_of(state: RunState, rejected: AbstractSet[SubItemKey]) -> Mapping
         if culprit is not None and item.key not in rejected:
             found[item.key] = culprit
     return found
-
-
-def artifact_of(state: RunState, facts: Facts, pipeline: Pipeline, visit: VisitRecord) -> str:
-    """The hash that an approval of this visit has to name: its pull request's head, else that of its output."""
-    slug = slug_of(state, pipeline.node(visit.node), visit.sub_item)
-    known = state.pull(slug) if slug else None
-    pull = facts.pulls.get(known.number) if known else None
-    return pull.head_oid if pull is not None else visit.output_sha256
-
-
-def class_of(state: RunState, facts: Facts) -> WorkClass:
-    """How closely people look at this item, as far as its classification says by now."""
-    critical = facts.is_safety_critical or state.is_safety_critical
-    return work_class(safety_critical=critical, complexity=state.complexity)
-
-
-def is_gated(state: RunState, facts: Facts, pipeline: Pipeline, node: Node) -> bool:
-    """Whether a person has to pass a node's result."""
-    return gate_of(pipeline, node, class_of(state, facts)) == "human-gated"
-
-
-def slug_of(state: RunState, node: Node, sub_item: SubItemKey | None) -> str:
-    """The branch and pull-request slug of a node's result, `""` where it has none."""
-    if not node.slug or sub_item is None:
-        return node.slug or ""
-    return f"{node.slug}-{state.sub_item(sub_item).ordinal}"
 
 
 def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
@@ -289,52 +254,6 @@ def _outdated(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> d
     }
     below = dependents_of(state, failed)
     return {at: below[at.sub_item] for at in statuses if at.sub_item is not None and at.sub_item in below}
-
-
-def _gate(
-    state: RunState, facts: Facts, pipeline: Pipeline, visit: VisitRecord
-) -> GatePassed | IssueNumber | Literal["open", "waiting"]:
-    """`"open"`: no gate here; a number: the pull request that was closed unmerged."""
-    node = pipeline.node(visit.node)
-    slug = slug_of(state, node, visit.sub_item)
-    known = state.pull(slug) if slug else None
-    pull = facts.pulls.get(known.number) if known else None
-    is_closed = pull is not None and pull.state == "closed"
-    if pull is not None and is_closed and not (known and known.is_shown_only):
-        return "waiting" if pull.is_base_gone else pull.number
-    if not is_gated(state, facts, pipeline, node):
-        return "open"
-    if known is None and visit.is_empty and class_of(state, facts) != "safety-critical":
-        return "open"
-    if known is None and node.slug and _opens_later(pipeline, node):
-        # There is nothing to look at yet: the gate closes when the pull request is there.
-        return "open"
-    approvals = tuple(each for each in state.approvals if each not in facts.doubted_approvals)
-    how, by = _passed_by(approvals, pull, visit)
-    if by is not None:
-        oid = pull.head_oid if pull is not None else CommitOid(visit.output_sha256)
-        return GatePassed(node=node.id, sub_item=visit.sub_item, how=how, by=by, oid=oid)
-    # What is only shown is closed once it is approved; closed before, it was rejected.
-    return pull.number if pull is not None and is_closed else "waiting"
-
-
-def _passed_by(
-    approvals: Sequence[Approval], pull: PullFacts | None, visit: VisitRecord
-) -> tuple[Literal["merged", "approved"], str | None]:
-    if pull is not None and pull.state == "merged":
-        return "merged", pull.merged_by
-    if pull is not None and pull.approved_by:
-        return "approved", pull.approved_by
-    artifact = pull.head_oid if pull is not None else visit.output_sha256
-    for approval in approvals:
-        is_for_it = (approval.node, approval.sub_item) == visit.instance
-        if is_for_it and len(approval.artifact) >= MIN_HASH_DIGITS and artifact.startswith(approval.artifact):
-            return "approved", approval.by
-    return "approved", None
-
-
-def _opens_later(pipeline: Pipeline, node: Node) -> bool:
-    return any(pipeline.node(later).slug == node.slug for later in pipeline.downstream_of(node.id))
 
 
 def _wanted(pull: KnownPull) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Set as AbstractSet
 from cogworks.pipeline.calls import asking_visit, with_rejected_call
 from cogworks.pipeline.elements import PARTS
 from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.gates import passed_gates, rejected_results, slug_of
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.places import place_of
-from cogworks.pipeline.position import Standing, dependents_of, instance_name, slug_of
+from cogworks.pipeline.position import dependents_of, instance_name
 from cogworks.pipeline.state import RunState, edge_key
 from cogworks.pipeline.visits import AskedChange, VisitRecord
 from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey
@@ -41,7 +42,7 @@ def rejected(
         return _proposed_anew(state, pipeline, at, changes)
     visit = finished(state, at)
     name = instance_name(visit.instance)
-    gates = Standing(state, facts, pipeline).position.gates
+    gates = passed_gates(state, facts, pipeline)
     if any((gate.node, gate.sub_item, gate.how) == (*visit.instance, "merged") for gate in gates):
         raise NotNow(f"the pull request of {name} is merged; revert it, or `/cogworks restart`")
     if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
@@ -198,7 +199,7 @@ def _is_before_plan(node: NodeId, pipeline: Pipeline) -> bool:
 
 def retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: bool = False) -> RunState:
     """Without what failed or was rejected, and without everything built on that."""
-    rejected = Standing(state, facts, pipeline).position.rejected
+    rejected = rejected_results(state, facts, pipeline)
     failed = {v.instance for v in state.visits if v.status == "failed" and not v.is_discarded}
     # Where no way led on from a node, asking again leads nowhere: the node itself is done again.
     wrong = failed | {place_of(at) for at in failed} | rejected.keys()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cogworks.engine.purse import Purse
 from cogworks.errors import BudgetReached
-from cogworks.ledger.lease import VisitLease
+from cogworks.ledger.lease import RELEASED, Entry, VisitLease
 from cogworks.llm.account import Account
 from cogworks.llm.budget import Budget, Estimate
 from cogworks.pipeline.limits import ROOM_TOKENS, grant, session_budget, shortage, tokens_of
@@ -81,10 +81,7 @@ class Runner:
         while self.calls:
             self.answered(100)
         self.lease.finish(
-            lambda state: state.released(self.lease.lease, self.lease.spent),
-            lambda _: "released",
-            lambda _: {},
-            waits_for=lambda _: "",
+            lambda state: Entry(state=state.released(self.lease.lease, self.lease.spent), verb=RELEASED)
         )
 
     @property

@@ -8,7 +8,11 @@ from cogworks.errors import ConfigurationError, NodeFailed, TryAgainLater
 from cogworks.ledger.record import LedgerUnreadable
 from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
+from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.position import Position, locate
 from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber, NodeId
 from tests.step_fakes import NODES, Fault, Runner, after, undisturbed, until_done
 from tests.world import ONE_NODE, PIPELINE, ROOT, World
@@ -47,6 +51,31 @@ def test_a_first_step_claims_before_it_runs_and_keeps_what_it_paid_for_before_it
         "status_comment": f"https://github.com/octo-org/adder/issues/7#issuecomment-{world.comments[0].database_id}",
         "spec": world.pulls[0].url,
     }
+
+
+@pytest.mark.parametrize(
+    ("visits", "positions"),
+    [
+        pytest.param(
+            0, 3, id="as found, as the first status comment tells it, as recorded with its pull request"
+        ),
+        pytest.param(1, 2, id="as found, as recorded"),
+    ],
+)
+def test_a_step_computes_where_the_run_stands_once_for_each_state(
+    visits: int, positions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner, computed = Runner(after(visits)), []
+
+    def counted(state: RunState, known: Facts, pipeline: Pipeline) -> Position:
+        computed.append(state)
+        return locate(state, known, pipeline)
+
+    monkeypatch.setattr("cogworks.pipeline.position.locate", counted)
+
+    runner.step()
+
+    assert len(computed) == positions
 
 
 def test_a_later_step_of_a_model_node_reads_claims_checkpoints_publishes_records_and_shows() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from cogworks.errors import LostRace, TryAgainLater
-from cogworks.ledger.lease import MAX_RECORD_TRIES, RELEASED, VisitLease
+from cogworks.ledger.lease import MAX_RECORD_TRIES, RELEASED, Entry, VisitLease
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from tests.ledger.scripted import MemoryStore
@@ -24,11 +24,12 @@ def finish(visit_lease: VisitLease) -> RunState:
     """Record the visit."""
     record = visit(finished(new_run(), "spec", "plan"), "code@A", spend=visit_lease.spent)
     return visit_lease.finish(
-        lambda state: state.recorded(record),
-        lambda _: "succeeded",
-        lambda _: {"visits/0003-code@21/output.json": "{}\n"},
-        waits_for=lambda _: "",
-    )
+        lambda state: Entry(
+            state=state.recorded(record),
+            verb="succeeded",
+            files={"visits/0003-code@21/output.json": "{}\n"},
+        )
+    ).state
 
 
 def headlines(store: MemoryStore) -> list[str]:
@@ -210,10 +211,7 @@ def test_a_stopped_visit_can_still_be_given_back() -> None:
     visit_lease.checkpoint(stop_labels=STOP)
 
     visit_lease.finish(
-        lambda state: state.released(visit_lease.lease, visit_lease.spent),
-        lambda _: "released",
-        lambda _: {},
-        waits_for=lambda _: "",
+        lambda state: Entry(state=state.released(visit_lease.lease, visit_lease.spent), verb=RELEASED)
     )
 
     assert headlines(store) == ["checkpoint", "released"]
@@ -255,10 +253,7 @@ def test_a_stopped_visit_is_given_back_but_never_recorded() -> None:
     with pytest.raises(LostRace, match="stopped"):
         finish(visit_lease)
     visit_lease.finish(
-        lambda state: state.released(visit_lease.lease, visit_lease.spent),
-        lambda _: RELEASED,
-        lambda _: {},
-        waits_for=lambda _: "",
+        lambda state: Entry(state=state.released(visit_lease.lease, visit_lease.spent), verb=RELEASED)
     )
 
     assert headlines(store) == ["released"]

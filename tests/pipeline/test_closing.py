@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.facts import PullFacts
-from cogworks.pipeline.position import locate
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.state import PartIssue, RunState, SubItem
 from cogworks.vocabulary import IssueNumber, SubItemKey
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, PLAN, facts, finished, lease, new_run, pull, with_pull
@@ -23,7 +23,7 @@ def run(*done: str, plan: tuple[SubItem, ...] = PLAN) -> RunState:
 
 def last(state: RunState, *pulls: PullFacts) -> int | None:
     seen = facts(*pulls)
-    found = closing_pull(state, GRAPH, seen.pulls, locate(state, seen, GRAPH))
+    found = closing_pull(Standing(state, seen, GRAPH))
     return found.number if found else None
 
 

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from cogworks.pipeline.arbiter import Proposal, Signal, choose
 from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, candidates, decide
+from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, obey
+from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
@@ -145,3 +147,13 @@ def test_the_order_in_which_leases_are_noted_never_changes_the_decision(
     assert decide(Standing(state.model_copy(update={"leases": leases}), known, GRAPH)) == decide(
         Standing(state, known, GRAPH)
     )
+
+
+@given(any_state(), any_facts(), st.sampled_from(["running", "done", "cancelled"]))
+@settings(max_examples=150, deadline=None)
+def test_what_a_run_notes_of_itself_never_moves_it(state: RunState, known: Facts, status: str) -> None:
+    before = Standing(state, known, GRAPH)
+    news = {"gates": before.position.gates, "status": status, "came_to": came_to(state, GRAPH)}
+    noted = noticed(state.model_copy(update=news), known)
+
+    assert before.noting(noted).position == Standing(noted, known, GRAPH).position

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.pipeline.elements import Gate, WorkClass
-from cogworks.pipeline.gates import WORK_CLASSES, boundary_line, gated_nodes, work_class
-from cogworks.pipeline.position import is_gated
+from cogworks.pipeline.gates import WORK_CLASSES, boundary_line, gated_nodes, is_gated, work_class
 from cogworks.pipeline.transitions import learn_classification
 from tests.pipeline.graphs import document, edge, parse, pipeline
 from tests.pipeline.runs import facts, new_run

@@ -2,17 +2,10 @@ import pytest
 
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.frontier import InstanceStatus
+from cogworks.pipeline.gates import slug_of
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.people import Approval, GatePassed
-from cogworks.pipeline.position import (
-    Standing,
-    failures,
-    how_to_retry,
-    instance_name,
-    locate,
-    slug_of,
-    waiting_for,
-)
+from cogworks.pipeline.position import Standing, failures, how_to_retry, instance_name, locate, waiting_for
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.transitions import settle
 from cogworks.pipeline.waiting import WaitingFor
