@@ -62,6 +62,16 @@ def test_each_test_that_ran_has_its_own_lines(tmp_path: Path) -> None:
     }
 
 
+def test_measuring_reads_no_sources_to_say_who_measures(tmp_path: Path) -> None:
+    text = "import sys\ndef test_a(): assert sys.modules['coverage.collector'].short_stack() == ''\n"
+
+    report = Coverage.model_validate(
+        result_of("coverage", repository(tmp_path, {"test_a.py": text}), CoverageParams())
+    ).report
+
+    assert [case.outcome for case in report.cases] == ["passed"]
+
+
 @pytest.mark.slow
 def test_over_the_wire_it_is_the_same_report_as_simulate_and_one_entry_for_each_test(tmp_path: Path) -> None:
     copy = repository(tmp_path, FILES)

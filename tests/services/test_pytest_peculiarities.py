@@ -321,3 +321,16 @@ def test_folders_of_tests_have_paths_as_short_as_those_of_pytest_for_sockets_hav
     text = f"def test_a(tmp_path_factory):\n    assert len(str(tmp_path_factory.getbasetemp())) <= {len(usual)}\n"
 
     assert outcomes(simulated(laid_out(tmp_path, {"test_a.py": text}))) == {"test_a.py::test_a": "passed"}
+
+
+def test_what_pytest_loads_is_no_garbage_and_what_tests_leave_behind_is(tmp_path: Path) -> None:
+    text = (
+        "import gc\nimport weakref\n\n\nclass Left:\n    def __init__(self):\n        self.own = self\n\n\n"
+        "left = Left()\nwhere = weakref.ref(left)\n\n\n"
+        "def test_frozen():\n    assert gc.get_freeze_count() > 1000\n\n\n"
+        "def test_left():\n    global left\n    del left\n    gc.collect()\n    assert where() is None\n"
+    )
+
+    found = outcomes(simulated(laid_out(tmp_path, {"test_a.py": text})))
+
+    assert found == {"test_a.py::test_frozen": "passed", "test_a.py::test_left": "passed"}

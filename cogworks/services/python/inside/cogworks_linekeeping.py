@@ -73,7 +73,15 @@ def _coverage(folder: str) -> ModuleType:
         raise ImportError(f"no package coverage in {folder}")
     module = sys.modules["coverage"] = module_from_spec(spec)
     spec.loader.exec_module(module)
+    _ask_for_no_origin()
     return module
+
+
+def _ask_for_no_origin() -> None:
+    """Have no collector note who made it: that reads the sources of all that is loaded, for a text that we never show."""
+    collector = vars(sys.modules.get("coverage.collector", ModuleType("")))
+    if "short_stack" in collector:
+        collector["short_stack"] = lambda *_, **__: ""
 
 
 def _stretches(lines: Iterable[int]) -> list[tuple[int, int]]:
