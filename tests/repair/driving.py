@@ -18,6 +18,7 @@ def left_over(driver: str, folder: Path, first: int, count: int) -> list[dict[st
         driver: a module of this package.
         first: number of the first sequence.
     """
+    folder.mkdir(exist_ok=True)
     done = subprocess.run(
         [sys.executable, "-m", f"tests.repair.{driver}", str(folder), str(first), str(count)],
         cwd=ROOT,

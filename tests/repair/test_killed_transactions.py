@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustive import of_today
 from tests.repair.driving import left_over
 from tests.repair.killing import POINTS
 
@@ -30,12 +31,16 @@ def test_a_transaction_killed_at_any_step_leaves_a_whole_tree(tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_five_hundred_kills_leave_five_hundred_whole_trees(tmp_path: Path) -> None:
-    found = left_over("killing", tmp_path, 1000, 700)
+def test_many_kills_leave_as_many_whole_trees(tmp_path: Path) -> None:
+    """Four days in a row kill more than 500 times."""
+    parts = of_today(range(4), days=4)
+    found = [
+        each for part in parts for each in left_over("killing", tmp_path / str(part), 1000 + 175 * part, 175)
+    ]
 
-    judge(found, least_killed=500)
+    judge(found, least_killed=125 * len(parts))
     per_point = Counter(each["point"] for each in found if each["killed"])
     committed = Counter(len(each["commits"]) for each in found)
     told = ", ".join(f"{point} {per_point[point]}" for point in POINTS)
     print(f"\n{len(found)} sequences, killed at: {told}; commits that were left: {dict(committed)}")  # noqa: T201  # `-s` shows it
-    assert min(per_point.values()) >= 20
+    assert min(per_point.values()) >= 5 * len(parts)
