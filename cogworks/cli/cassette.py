@@ -21,7 +21,9 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
 
 @click.group("cassette")
 def cassette() -> None:
-    """Recorded model replies: list them, or re-key them after a prompt changed.
+    """List recorded model replies, or re-key them.
+
+    Re-key them after you changed a prompt on purpose.
 
     Example: cogworks cassette rekey --dir cassettes --misses misses
     """
@@ -31,7 +33,7 @@ def cassette() -> None:
 @_DIRECTORY
 @_JSON
 def list_recordings(directory: Path | None, as_json: bool) -> None:
-    """What is recorded, one purpose a line.
+    """List what is recorded, one purpose a line.
 
     Example: cogworks cassette list --dir cassettes
     """
@@ -72,7 +74,7 @@ def rekey_recordings(
 ) -> None:
     """Show how prompts changed since their replies were recorded, and re-key the replies that still answer them.
 
-    With --json nothing is asked: without --yes it only reports. Exit code 1 when a reply no longer fits.
+    With --json it asks no question, and only reports unless --yes is given. Exits with 1 when a reply no longer fits.
 
     Example: cogworks cassette rekey --dir cassettes --misses misses
     """

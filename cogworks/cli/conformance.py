@@ -63,8 +63,10 @@ def conformance(
     only: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Examine a domain service: one of .cogworks/services.toml (or `python`, the bundled one) by its name, or any by
-    its URL or socket. Prints what was found and what to do about it; ends with 1 when anything was found.
+    """Examine a domain service.
+
+    Name one of .cogworks/services.toml, `python` for the bundled one, or give any by its URL or socket. Prints each
+    finding with what to do about it. Exits with 1 when there is a finding.
 
     \b
     Example:

@@ -22,14 +22,19 @@ if TYPE_CHECKING:
 @click.command("context")
 @click.argument("issue_url")
 @click.option(
-    "--node", default="", metavar="ID[@SUB]", help="Of this node, if it is ready, instead of the next one."
+    "--node",
+    default="",
+    metavar="ID[@SUB]",
+    help="Show the prompt of this node instead of the next one, if it is ready.",
 )
-@click.option("--prompt", "with_prompt", is_flag=True, help="Print the words of the question as well.")
+@click.option("--prompt", "with_prompt", is_flag=True, help="Print the full text of the prompt as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; everything else on stderr.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress lines.")
 def context(issue_url: str, node: str, with_prompt: bool, as_json: bool, quiet: bool) -> int:
-    """Show what the next question of the work item at ISSUE_URL would contain: each file with its level, tokens, score and the
-    reason it is there, and the context packs of the run. No model is asked and nothing is written.
+    """Show what the next prompt of a work item would contain.
+
+    Lists each file with its level, tokens, score and the reason it is there, then the context packs of the run. Asks no
+    model and writes nothing.
 
     \b
     Examples:

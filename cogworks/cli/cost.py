@@ -29,12 +29,14 @@ COLUMNS = [
 @click.command("cost")
 @click.argument("issue_url")
 @click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
-@click.option("--calls", "with_calls", is_flag=True, help="Show every call as well; two more requests.")
+@click.option("--calls", "with_calls", is_flag=True, help="List every call as well. Costs two more requests.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def cost(issue_url: str, at: str, with_calls: bool, as_json: bool) -> int:
-    """Show what the work item at ISSUE_URL has cost so far: tokens and dollars by node and by sub-work-item, and what
-    is left of the budget. Visits that were repeated or given back count, for they were paid. With --calls every call is
-    shown below its question, visit and sub-work-item, with what came from a cache and what it would have cost without.
+    """Show what a work item has cost and what is left of its budget.
+
+    Adds up tokens and dollars by node and by sub-work-item. Repeated and released visits count, because they were paid
+    for. With --calls, lists every call by sub-work-item, visit and question, with what came from a cache and what the
+    call would have cost without it.
 
     \b
     Examples:

@@ -40,7 +40,7 @@ LIVE = "The model is asked for real (provider `anthropic`): this costs money and
     "--dir",
     "directory",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Keep everything here; the same directory again goes on where it was.",
+    help="Keep everything here. Name the same directory again to resume.",
 )
 @click.option(
     "--provider",
@@ -50,21 +50,20 @@ LIVE = "The model is asked for real (provider `anthropic`): this costs money and
     help="Who answers for the model.",
 )
 @click.option(
-    "--scenario", "name", default=FEATURE, show_default=True, metavar="NAME", help="What is played."
+    "--scenario", "name", default=FEATURE, show_default=True, metavar="NAME", help="The scenario to play."
 )
-@click.option(
-    "--list", "is_listing", is_flag=True, help="Name every scenario with what it shows, and do nothing."
-)
-@click.option("--keep", is_flag=True, help="Leave the hub running and print its address.")
+@click.option("--list", "is_listing", is_flag=True, help="List the scenarios and what each shows, then exit.")
+@click.option("--keep", is_flag=True, help="Leave the hub running afterwards and print its address.")
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout at the end; everything else on stderr."
 )
 def demo(
     directory: Path | None, provider: str, name: str, is_listing: bool, keep: bool, as_json: bool
 ) -> int:
-    """Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.
+    """Work on a sample issue, on a GitHub that runs on this machine.
 
-    Ends with 0 only if the issue's acceptance test fails before the work and passes on the last pull request.
+    Turns the issue into reviewed pull requests. Exits with 0 only if the issue's acceptance test fails before the work
+    and passes on the last pull request.
 
     \b
     Examples:

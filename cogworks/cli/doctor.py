@@ -27,18 +27,18 @@ GITHUB = "https://github.com"
 @click.argument("target", required=False, metavar="[PATH|URL]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def doctor(target: str | None, as_json: bool) -> int:
-    """Look for whatever would stop cogworks here, by trying it as a run would.
+    """Find what would stop cogworks here, by trying it as a run would.
 
-    With a PATH: make the environment of that checkout, run its tests once in isolation, and tell what was found, how long
-    it took, what a work item would do there, and the configuration to write where something was guessed. No token, key or
-    network beyond the package index is needed. The files count as they lie there, uncommitted ones included and those
-    that git ignores left out. Nothing is written into the checkout; what was installed is kept for the next time.
+    With a PATH, makes the environment of that checkout and runs its tests once, in isolation. Prints the result, the
+    time it took, what a work item would do there, and the configuration to write where cogworks guessed. Needs no token
+    and no key, and no network but the package index. Uncommitted files count, files that git ignores do not. Writes
+    nothing into the checkout, and keeps what it installed for the next time.
 
-    Without one: Python, git, the work directory, the package index, the token, the domain services of the repository in
-    this directory, and with the URL of a repository or an issue its permissions, rules, clock, configuration, services,
-    context packs, languages and the model's price. Leaves nothing behind.
+    Without a PATH, checks Python, git, the work directory, the package index, the token, and the domain services of the
+    repository in this directory. With the URL of a repository or an issue, also checks its permissions, rules, clock,
+    configuration, services, context packs, languages and the model's price. Leaves nothing behind.
 
-    Ends with 1 when something has to be done.
+    Exits with 1 when you have something to do.
 
     \b
     Examples:

@@ -37,19 +37,25 @@ NEW_FILE = click.Path(path_type=Path, dir_okay=False)
     type=FOLDER,
     help="A folder of clones, found by `repo`: owner__name, owner/name or name [default: beside the instances].",
 )
-@click.option("--only", multiple=True, metavar="ID", help="This instance only; may be given again.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Instances at a time.")
-@click.option("--again", is_flag=True, help="Do instances again that an earlier run finished.")
+@click.option("--only", multiple=True, metavar="ID", help="Only this instance; repeatable.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="How many instances to work on at a time.",
+)
+@click.option("--again", is_flag=True, help="Repeat instances that an earlier run finished.")
 @click.option(
     "--min-solved",
     type=click.IntRange(min=0),
-    help="So many have to be solved [default: one in five, rounded up].",
+    help="Fail when fewer are solved [default: one in five, rounded up].",
 )
 @click.option(
     "--max-cost",
     type=click.FloatRange(0, min_open=True),
     metavar="USD",
-    help="All instances together may cost so much; those that cannot be begun any more are told [default: no limit].",
+    help="Spend at most this much on all instances. The report lists those that were not begun [default: no limit].",
 )
 @click.option(
     "--config",
@@ -57,7 +63,9 @@ NEW_FILE = click.Path(path_type=Path, dir_okay=False)
     help="TOML or YAML with the options of the patch loop.",
 )
 @click.option(
-    "--test-cmd", default="", help="What runs the tests of all instances [default: each one's own]."
+    "--test-cmd",
+    default="",
+    help="The command that runs the tests of all instances [default: each one's own].",
 )
 @click.option(
     "--artifacts",
@@ -68,16 +76,14 @@ NEW_FILE = click.Path(path_type=Path, dir_okay=False)
     "--predictions", type=NEW_FILE, help="Write the patches here, as SWE-bench's harness reads them."
 )
 @click.option("--plot", type=NEW_FILE, help="Write a picture of time and cost here, as SVG.")
-@click.option("--live", is_flag=True, help="Ask the model also where replies are recorded.")
+@click.option("--live", is_flag=True, help="Ask the model even where replies are recorded.")
 @click.option(
     "--run-environment-commands",
     "runs_commands",
     is_flag=True,
-    help="Run `environment_cmd` of each instance, in isolation of the tests and without a network.",
+    help="Run `environment_cmd` of each instance, isolated like the tests and without a network.",
 )
-@click.option(
-    "--write-samples", type=NEW_FOLDER, help="Write the bundled instances there, and do nothing else."
-)
+@click.option("--write-samples", type=NEW_FOLDER, help="Write the bundled instances to this folder and exit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def evaluate(
     tasks: Path | None,
@@ -98,9 +104,15 @@ def evaluate(
     write_samples: Path | None,
     as_json: bool,
 ) -> int:
-    """Repair many instances and report success, regressions, size, cost and time. Ends with 0 when enough are solved, no
-    targeted test is broken and every instance could be judged; with 1 when not, with 5 when `--max-cost` was too little for
-    all of them. A run that was ended goes on where it was.
+    """Repair many instances and report success, size, cost and time.
+
+    Run the same command again to resume an interrupted run.
+
+    \b
+    Exit code:
+      0  enough instances are solved, no targeted test is broken, every instance could be judged
+      1  one of these does not hold
+      5  `--max-cost` was too little for all instances
 
     \b
     Examples:

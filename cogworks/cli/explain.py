@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 @click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def explain(issue_url: str, at: str, as_json: bool) -> int:
-    """Explain what `process` would do next for the work item at ISSUE_URL: on which facts, why not the other nodes,
-    and what a person can do to move it on.
+    """Explain what `process` would do next, and why.
+
+    Shows the facts behind the decision, why the other nodes do not run, and what a person can do to unblock the item.
 
     \b
     Examples:

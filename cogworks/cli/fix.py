@@ -31,24 +31,26 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
     default=".",
     show_default=True,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="The repository; it is only read.",
+    help="The repository. It is only read.",
 )
-@click.option("--task", type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
+@click.option("--task", type=FILE, help="A JSON file with `instance_id` and `failing_tests`, by exact id.")
 @click.option(
     "--test",
     "tests",
     multiple=True,
     metavar="ID",
-    help="A failing test by exact id, in place of a task; repeatable [default: all that fail].",
+    help="A failing test by exact id, instead of --task; repeatable [default: all that fail].",
 )
 @click.option(
-    "--test-cmd", default="", help="What runs the tests [default: the task's, or python -m pytest -q]."
+    "--test-cmd",
+    default="",
+    help="The command that runs the tests [default: the task's, or python -m pytest -q].",
 )
 @click.option(
     "--test-timeout",
     type=click.FloatRange(0, 3600, min_open=True),
     metavar="SECONDS",
-    help="When a test hangs [default: 10 times the slowest that passes, 10 to 300].",
+    help="Stop a test that takes longer [default: 10 times the slowest that passes, 10 to 300].",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the patch here [default: print it]."
@@ -62,7 +64,7 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.option(
     "--no-model",
     is_flag=True,
-    help="Ask no model: run the tests, rank the places, keep the artifacts, end with 1.",
+    help="Ask no model. Run the tests, rank the places, keep the artifacts, exit with 1.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def fix(
@@ -79,12 +81,20 @@ def fix(
 ) -> int:
     """Make failing tests of a local repository pass.
 
-    Those of a task, those that are named, or all that fail. Uncommitted
-    work counts but with a task. Diffs are tried in a clone, each kept whole with every gate passed or taken back. Ends with
-    0 when the tests pass and nothing is worse, with 1 when not, with 2 for a test that is not there, with 4 without a key for the model, with 5 at the budget.
+    Repairs the tests of --task, those named with --test, or all that fail. Includes uncommitted work, except with
+    --task. Tries each diff in a clone, and keeps it only if it passes every gate. Prints the patch and leaves your
+    files alone.
+
+    \b
+    Exit code:
+      0  the tests pass and nothing is worse
+      1  they do not
+      2  a named test does not exist
+      4  there is no key for the model
+      5  the budget is used up
 
     The model is COGWORKS_LLM_MODEL, [codegen.model] of --config, or [llm] of .cogworks/config.toml. Its key is
-    COGWORKS_LLM_API_KEY or ANTHROPIC_API_KEY. What a repair may cost is [budgets] of .cogworks/config.toml.
+    COGWORKS_LLM_API_KEY or ANTHROPIC_API_KEY. The budget is [budgets] of .cogworks/config.toml.
 
     \b
     Examples:
@@ -97,7 +107,7 @@ def fix(
     A task:
       {"instance_id": "shop-1", "failing_tests": ["tests/test_shop.py::test_total"]}
 
-    docs/evaluate.md has a run-book, and what to do when it does not work.
+    docs/evaluate.md is the run-book. It also says what to do when a repair does not work.
     """
     from cogworks.repair.testcommand import USUAL, read_command
     from cogworks.settings.config import read_environment

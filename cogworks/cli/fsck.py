@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 @click.option(
     "--repair",
     is_flag=True,
-    help="Put labels, the status comment, sub-issues and dependency links right. The ledger's history is never rewritten.",
+    help="Repair labels, the status comment, sub-issues and dependency links. Never rewrites the ledger's history.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
-    """Check everything about the work item at ISSUE_URL: the state, the ledger's history and files, sub-issues, links,
-    pull requests, the status comment and the labels. Ends with 0 when all is well, with 1 when something is left.
+    """Check a work item's ledger, issues, pull requests and labels.
 
-    Without --repair it writes nothing.
+    Checks the state, the ledger's history and files, sub-issues, links, pull requests, the status comment and labels.
+    Exits with 0 when nothing is wrong and with 1 when a problem is left. Writes nothing without --repair.
 
     \b
     Examples:

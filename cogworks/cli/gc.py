@@ -24,16 +24,18 @@ GITHUB = "https://github.com"
 @click.option(
     "--keep-days",
     type=click.IntRange(min=0),
-    help="How long a ledger stays after its issue was closed; default: `[ledger] keep_days` of the repository (30).",
+    help="Keep a ledger this many days after its issue was closed [default: the repository's `[ledger] keep_days`, 30].",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing, remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done. Write and remove nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
-    """Put the ledgers of issues that have been closed for long away, to `refs/cogworks/archive/<issue>`, where neither
-    clones nor branch lists show them, and remove what their runs left in this machine's work directory.
+    """Archive the ledgers of issues that were closed long ago.
 
-    Nothing is lost: `git fetch origin refs/cogworks/archive/<issue>` and
-    `git push origin FETCH_HEAD:refs/heads/cogworks/ledger/<issue>` bring a ledger back.
+    Moves each ledger to `refs/cogworks/archive/<issue>`, which clones and branch lists do not show. Also removes what
+    the runs left in this machine's work directory.
+
+    To bring a ledger back, run `git fetch origin refs/cogworks/archive/<issue>` and
+    `git push origin FETCH_HEAD:refs/heads/cogworks/ledger/<issue>`.
 
     \b
     Examples:

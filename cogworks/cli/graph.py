@@ -59,7 +59,7 @@ class _GraphGroup(click.Group):
 )
 @click.pass_context
 def graph(context: click.Context, name: str | None, form: str, as_object: bool, file: Path | None) -> None:
-    """Print a pipeline, or the state of the work item at ISSUE_URL, as Mermaid, DOT or JSON.
+    """Print a pipeline or a work item as Mermaid, DOT or JSON.
 
     \b
     Examples:

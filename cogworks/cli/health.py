@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     "--repository",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     default=Path(),
-    help="Whose .cogworks/services.toml is read; default: here.",
+    help="The repository whose .cogworks/services.toml is read [default: here].",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def health(name: str | None, repository: Path, as_json: bool) -> int:
-    """Shake hands with every configured domain service, or with one. Without .cogworks/services.toml that is the
-    bundled Python service. Ends with 1 when a primary service, or the named one, cannot be used.
+    """Check that the configured domain services answer.
+
+    Checks all of them, or only NAME. Without .cogworks/services.toml, checks the bundled Python service. Exits with 1
+    when a primary service, or NAME, cannot be used.
 
     Example: cogworks health --json
     """

@@ -24,7 +24,9 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on
 
 @click.group("hub")
 def hub() -> None:
-    """An embedded GitHub on a loopback port: REST, GraphQL, git and pages to look at.
+    """Run an embedded GitHub: REST, GraphQL, git and web pages.
+
+    It listens on a loopback port, so only this machine reaches it.
 
     \b
     Example:

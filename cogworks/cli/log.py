@@ -35,18 +35,17 @@ COLUMNS = [
     type=click.IntRange(min=0),
     default=50,
     show_default=True,
-    help="How many commits at most; 0 = all. One request for every hundred.",
+    help="Show at most this many commits; 0 shows all. Every hundred take one request.",
 )
 @click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
-@click.option(
-    "--events", is_flag=True, help="Show the decisions inside the coding visits instead, oldest first."
-)
+@click.option("--events", is_flag=True, help="Show the decisions inside coding visits instead, oldest first.")
 @click.option("--visit", type=click.IntRange(min=1), help="With --events: only this visit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as_json: bool) -> int:
-    """Show what happened to the work item at ISSUE_URL: one line for each commit of its ledger, newest first.
+    """Show the history of a work item, newest first.
 
-    A visit's cost stands where the visit ends. What is missing in a line is no longer known to the item's state.
+    Prints one line for each commit of the ledger. The line that ends a visit shows its cost. A field stays empty when
+    the item's state no longer has it.
 
     \b
     Examples:

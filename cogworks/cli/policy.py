@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group("policy")
 def policy() -> None:
-    """Policies: what tools may be used for.
+    """Check the policies that say what tools may do.
 
     Example: cogworks policy check
     """
@@ -27,8 +27,10 @@ def policy() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def check(directory: Path, as_json: bool) -> int:
-    """Check .cogworks/policies/*.toml of DIRECTORY [default: here]: every problem of every file, and where one would loosen
-    what cogworks allows. Ends with 0 when all is well, else with 2.
+    """Check .cogworks/policies/*.toml of DIRECTORY [default: here].
+
+    Reports every problem of every file, and every rule that would allow more than cogworks does. Exits with 0 when there
+    is no problem, else with 2.
 
     \b
     Examples:

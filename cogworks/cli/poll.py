@@ -40,9 +40,13 @@ SERVER = "https://github.com"
     metavar="S",
     help="Sweep again every S seconds, until stopped.",
 )
-@click.option("--once", is_flag=True, help="One sweep; the default where no --interval is given.")
+@click.option("--once", is_flag=True, help="Sweep once. The default without --interval.")
 @click.option(
-    "--max", "max_steps", type=click.IntRange(min=0), metavar="N", help="At most N steps (or jobs) a sweep."
+    "--max",
+    "max_steps",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Take at most N steps (or list N jobs) in a sweep.",
 )
 @click.option(
     "--milestone", default="", metavar="M", help="Only items in the milestone with this title or number."
@@ -66,15 +70,18 @@ def poll(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Look through REPOSITORY (owner/name or its URL) and take one step for every open item that can move.
+    """Take one step for every open work item that can move.
 
-    Whether an item can move is told by its labels, the tip of its ledger and its pull requests, fifty items a request.
-    Each step runs in a process of its own, so one that fails does not stop the others. SIGTERM or Ctrl-C ends after
-    the running step; a second one interrupts it.
+    REPOSITORY is owner/name or a URL. One request reads fifty items: labels, the tip of the ledger, pull requests.
+    Those decide whether an item can move. Each step runs in its own process, so a failure does not stop the others.
 
-    The exit code is 0 where every step went well, waits or had nothing to do; else that of the step that matters
-    most, in the order 3, 4, 1, 2, 5, 130, 75; and 130
-    where the sweep was cut short.
+    Ctrl-C or SIGTERM stops after the running step. A second one interrupts that step.
+
+    \b
+    Exit code:
+      0    every step succeeded, waits or had nothing to do
+      130  the sweep was cut short
+      else the most serious code of a step, in the order 3, 4, 1, 2, 5, 130, 75
 
     \b
     Examples:

@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 @click.command("process")
 @click.argument("issue_url")
 @click.option(
-    "--node", default="", metavar="ID[@SUB]", help="Run this node, if it is ready, instead of the next one."
+    "--node", default="", metavar="ID[@SUB]", help="Run this node instead of the next one, if it is ready."
 )
-@click.option("--take-over", is_flag=True, help="Do not wait for another runner's lease: it is dead.")
+@click.option(
+    "--take-over", is_flag=True, help="Take the lease of another runner at once. Only if that runner is dead."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; everything else on stderr.")
-@click.option("--detailed-exitcode", is_flag=True, help="10 waiting, 11 backed off, 12 nothing to do.")
-@click.option("--dry-run", is_flag=True, help="No model, no write: print what would happen.")
-@click.option("--staged", is_flag=True, help="The model is asked, nothing is written: print what would be.")
+@click.option(
+    "--detailed-exitcode",
+    is_flag=True,
+    help="Exit with 10 when waiting, 11 when backed off, 12 when there is nothing to do.",
+)
+@click.option("--dry-run", is_flag=True, help="Ask no model and write nothing. Print what would happen.")
+@click.option("--staged", is_flag=True, help="Ask the model but write nothing. Print what would be written.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress lines.")
 def process(
     issue_url: str,
@@ -34,7 +40,9 @@ def process(
     staged: bool,
     quiet: bool,
 ) -> int:
-    """Do one step of the work item at ISSUE_URL: read its state, run the next node, write the result, exit.
+    """Take one step on an issue: run the next node, record the result.
+
+    Reads the state of the work item at ISSUE_URL from GitHub, runs the next node, writes the result back and exits.
 
     \b
     Examples:

@@ -24,7 +24,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on
 
 @click.group("prompts")
 def prompts() -> None:
-    """Prompts: what a model is told, and where each comes from.
+    """List, show and check the prompts that a model gets.
 
     Example: cogworks prompts list
     """
@@ -34,7 +34,7 @@ def prompts() -> None:
 @_DIRECTORY
 @_JSON
 def list_prompts(directory: Path, as_json: bool) -> None:
-    """Every prompt with its file and the variables it is filled with.
+    """List every prompt with its file and its variables.
 
     Example: cogworks prompts list
     """
@@ -51,7 +51,7 @@ def list_prompts(directory: Path, as_json: bool) -> None:
 @_DIRECTORY
 @_JSON
 def show_prompt(name: str, directory: Path, as_json: bool) -> None:
-    """The prompt NAME as its file has it, below the rules that stand above every prompt.
+    """Show the prompt NAME, with the rules that stand above every prompt.
 
     Example: cogworks prompts show intake
     """
@@ -69,8 +69,10 @@ def show_prompt(name: str, directory: Path, as_json: bool) -> None:
 @_DIRECTORY
 @_JSON
 def check_prompts(directory: Path, as_json: bool) -> int:
-    """Check the prompts and schemas of a repository as a run would: every template can be read, uses only what it is given,
-    and writes nothing of strangers without delimiters. Ends with 0 when all is well, else with 2.
+    """Check the prompts and schemas of a repository as a run would.
+
+    Every template must be readable, use only the variables it gets, and put text of others between delimiters. Exits
+    with 0 when there is no problem, else with 2.
 
     \b
     Examples:

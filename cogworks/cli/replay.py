@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     help="verify: run the cycle again on the recorded results. decide-only: choose again among the recorded proposals.",
 )
 @click.option(
-    "--until", type=click.IntRange(min=1), metavar="N", help="Stop after cycle N and show what was known."
+    "--until",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after cycle N and show what was known then.",
 )
 @click.option(
     "--what-if",
@@ -41,10 +44,10 @@ if TYPE_CHECKING:
 def replay(
     source: str, visit: int | None, mode: str, until: int | None, change: str | None, as_json: bool
 ) -> int:
-    """Decide recorded coding visits again, from their event logs alone: without a model, tools or the network.
+    """Replay recorded coding visits from their event logs.
 
-    Ends with 0 when every event comes out as it was recorded, and with 1 at the first difference, which is shown with
-    both sides.
+    Makes every decision again, without a model, tools or the network. Exits with 0 when every event matches the log.
+    Exits with 1 at the first difference and shows both sides.
 
     \b
     Examples:

@@ -19,16 +19,22 @@ GRACE_S = 2.0
 
 @click.command("run")
 @click.argument("issue_url")
-@click.option("--take-over", is_flag=True, help="Do not wait for another runner's lease: it is dead.")
+@click.option(
+    "--take-over", is_flag=True, help="Take the lease of another runner at once. Only if that runner is dead."
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout at the end; everything else on stderr."
 )
-@click.option("--detailed-exitcode", is_flag=True, help="10 waiting, 11 backed off, 12 nothing to do.")
+@click.option(
+    "--detailed-exitcode",
+    is_flag=True,
+    help="Exit with 10 when waiting, 11 when backed off, 12 when there is nothing to do.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress lines.")
 def run(issue_url: str, take_over: bool, as_json: bool, detailed_exitcode: bool, quiet: bool) -> int:
-    """Work on the issue at ISSUE_URL until it waits for a person, fails or is done.
+    """Work on an issue until it waits for a person, fails or is done.
 
-    A lease that a killed runner left is taken over when it is old enough; the time left is shown.
+    If a killed runner left its lease, waits until the lease is old enough and takes it over. Shows the time left.
 
     \b
     Examples:

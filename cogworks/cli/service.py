@@ -30,7 +30,7 @@ class ServiceGroup(click.Group):
 
 @click.group("service", cls=ServiceGroup)
 def service() -> None:
-    """Domain services: the processes that know a programming language.
+    """Run or examine a domain service, which knows a language.
 
     Example: cogworks service python --socket /run/user/1000/python.sock
     """
@@ -63,7 +63,7 @@ def service() -> None:
 @click.option(
     "--build-from-source",
     is_flag=True,
-    help="Build packages that come only as source also where the isolation is not complete; it runs code of theirs.",
+    help="Build packages that come only as source even where isolation is incomplete. This runs their code.",
 )
 @click.option(
     "--clones-from",
@@ -88,8 +88,9 @@ def python(
     clone_token_file: Path | None,
     until_stdin_closes: bool,
 ) -> None:
-    """Check and test Python repositories, until it is ended by SIGTERM. Beyond this machine it listens only with
-    --certificate and --token-file.
+    """Check and test Python repositories, until SIGTERM.
+
+    Give --certificate and --token-file to let it listen beyond this machine.
 
     Example: cogworks service python --socket /run/user/1000/python.sock
     """
@@ -126,7 +127,7 @@ def python(
     required=True,
     help="Where to listen; only this user may connect.",
 )
-@click.option("--language", default="", help="Only this one, e.g. `go`; default: what the manifests tell of.")
+@click.option("--language", default="", help="Only this language, e.g. `go` [default: from the manifests].")
 @click.option("--setup", multiple=True, metavar="LINE", help="Run once before the tests (repeatable).")
 @click.option("--test", default="", metavar="LINE", help="Runs the whole suite; default: from the manifests.")
 @click.option(
@@ -142,7 +143,7 @@ def python(
     "--environments",
     "kept",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where what compilers keep outlives a run; default: it does not.",
+    help="Keep compiler caches here between runs [default: keep none].",
 )
 @click.option("--until-stdin-closes", is_flag=True, help="End with the process that started this one.")
 def command(
@@ -158,7 +159,7 @@ def command(
     kept: Path | None,
     until_stdin_closes: bool,
 ) -> None:
-    """Check and test repositories in any language by commands, until it is ended by SIGTERM.
+    """Check and test repositories in any language by commands, until SIGTERM.
 
     \b
     Example:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def status(issue_url: str, at: str, as_json: bool) -> int:
-    """Show where the work item at ISSUE_URL stands and what `process` would do next. Reads once, writes nothing.
+    """Show where a work item stands and what `process` would do next. Reads once, writes nothing.
 
     \b
     Examples:

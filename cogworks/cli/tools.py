@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @click.group("tools")
 def tools() -> None:
-    """Governed tools: what a repository declares in .cogworks/tools, under the policies in .cogworks/policies.
+    """List, plan and run the tools that a repository declares.
+
+    Tools are declared in .cogworks/tools. The policies in .cogworks/policies say what they may do.
 
     Example: cogworks tools list
     """
@@ -69,8 +71,10 @@ def listed(directory: Path, profile: str | None, output: Path | None, as_json: b
 @DIRECTORY
 @JSON
 def replay(audit: Path, directory: Path, as_json: bool) -> int:
-    """Check the AUDIT of a run, then plan and carry it out again with what is on record: no tool is called. Ends with 0 when
-    everything comes out as it was recorded, else with 1 and the first line that does not.
+    """Check the AUDIT of a run, then replay the run from it.
+
+    Calls no tool: recorded results stand in for them. Exits with 0 when everything matches the audit, else with 1, and
+    shows the first line that differs.
 
     \b
     Examples:
