@@ -26,7 +26,7 @@ def calls_of(issue_url: str, seen: "Considered", meter: "Requests") -> "Branch":
         CogworksError: the ledger cannot be read, or holds what is no reply.
     """
     from cogworks.cli.visit_logs import visit_files
-    from cogworks.engine.paid_replies import records_in
+    from cogworks.engine.remember import records_in
     from cogworks.llm.costtree import PaidVisit, cost_tree
     from cogworks.wiring.model import prices_of
 

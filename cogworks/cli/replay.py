@@ -1,13 +1,14 @@
 """`cogworks replay`: would the recorded coding visits be decided in the same way again?"""
 
 import json
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.cli.looking import Look
-from cogworks.cli.sealed import sealed
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import parse_issue_url
 
@@ -151,3 +152,37 @@ def _print_steps(steps: Sequence[dict[str, Any]]) -> None:
         recorded = step["recorded_action"]
         note = "" if recorded == step["action"] else f" (recorded: {recorded or 'nothing'})"
         click.echo(f"    {step['cycle']:>3} {step['action']}{note}")
+
+
+_FORBIDDEN = frozenset(
+    {
+        "socket.__new__", "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo",
+        "subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "pty.spawn",
+    }
+)  # fmt: skip
+"""Events of the interpreter that tell of it before it happens."""
+_state = {"is_sealed": False, "is_installed": False}
+
+
+class Sealed(RuntimeError):
+    """Something tried to leave the process where nothing may."""
+
+
+@contextmanager
+def sealed() -> Iterator[None]:
+    """Inside the block a socket or a process is refused before it exists."""
+    if not _state["is_installed"]:
+        # A hook of the interpreter can never be taken away again; outside the block this one looks at nothing.
+        sys.addaudithook(_refuse)
+        _state["is_installed"] = True
+    _state["is_sealed"] = True
+    try:
+        yield
+    finally:
+        _state["is_sealed"] = False
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    del arguments
+    if _state["is_sealed"] and event in _FORBIDDEN:
+        raise Sealed(f"a replay tried to leave the process: {event}")

@@ -20,7 +20,7 @@ from cogworks.repair.localise.suspects import Suspect
 from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
 from cogworks.repair.probe.probes import Scene
 from cogworks.repair.transact.measure import BAD
-from cogworks.settings.codegen import ProbeConfig
+from cogworks.settings.sections import ProbeConfig
 from cogworks.vocabulary import Value
 
 MAX_EVIDENCE_CHARS = 4_000

@@ -1,28 +1,39 @@
-"""What a claim is made of, and what a claimed visit starts with."""
+"""What a claim is made of, and what a claimed visit starts with.
 
-from collections.abc import Callable, Mapping
+Before its first model call a run looks up what it is expected to cost; that is kept with the claim.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from cogworks.codegen.governed import coding_policy
 from cogworks.engine.consider import Considered, work_item
 from cogworks.engine.packs import frozen_in
-from cogworks.engine.paid_replies import replies_in
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
-from cogworks.engine.remember import told_before
+from cogworks.engine.remember import replies_in, told_before
 from cogworks.engine.tasks import task_for, with_edits
 from cogworks.forge.wordings import edited_texts
 from cogworks.ledger.lease import VisitLease
+from cogworks.llm.budget import PriceList
+from cogworks.llm.provider import Usage
+from cogworks.nodes.shown import SHARES
 from cogworks.nodes.task import MAX_ANSWERS, Conventions, NodeTask
 from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.closing import is_last_to_merge
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.elements import Node, is_routing, place_of
+from cogworks.pipeline.expected import asking_nodes, from_history, from_questions
+from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.lane_choice import MOST_FILES
-from cogworks.pipeline.limits import grant
-from cogworks.pipeline.places import is_routing, place_of
+from cogworks.pipeline.limits import calls_model, grant
 from cogworks.pipeline.position import Standing, aborted_by
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import Lease
 from cogworks.pipeline.wording import input_digest
+from cogworks.pipeline.worth import Expected, ItemCost, Sum
+from cogworks.settings.config import Config
 
 
 def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
@@ -172,3 +183,66 @@ def _division(seen: Considered) -> Literal["", "on_request", "by_rule", "asked"]
 
 def _is_critical(seen: Considered) -> bool:
     return seen.facts.is_safety_critical or seen.state.is_safety_critical
+
+
+_BYTES_PER_TOKEN = 4
+_BESIDES_TOKENS = 5_000
+"""What a question holds besides the repository: the rules, the form of the answer, the issue and what earlier nodes made."""
+_ANSWER_TOKENS = 2_000
+
+
+def with_expected(ports: StepPorts, seen: Considered, run: Run) -> Considered:
+    """The same with what the run is expected to cost, where a visit is about to ask its first question; one request then.
+
+    Raises:
+        CogworksError: GitHub cannot be read; nothing was claimed.
+        ConfigurationError: a model has no price.
+    """
+    state = seen.state
+    if state.expected or state.spent.model_calls or not calls_model(run.instance, seen.pipeline):
+        return seen
+    costs, prices = ports.tracker.item_costs(), ports.prices(seen.config)
+    repository_bytes = sum(seen.snapshot.repository.contents.languages.values())
+    expected = tuple(
+        expectation(pipeline, seen.config, costs, prices, repository_bytes=repository_bytes)
+        for pipeline in seen.pipelines.pipelines.values()
+    )
+    known = state.model_copy(update={"expected": expected})
+    return replace(seen, standing=replace(seen.standing, state=known))
+
+
+def expectation(
+    pipeline: Pipeline,
+    config: Config,
+    costs: Sequence[ItemCost],
+    prices: PriceList,
+    *,
+    repository_bytes: int,
+) -> Expected:
+    """What an item is expected to cost on a pipeline.
+
+    Args:
+        costs: of finished items, the one that ended last first.
+        repository_bytes: of code, as GitHub counts; 0: it has not counted yet, so that a question counts as full.
+    """
+    if known := from_history(pipeline, costs):
+        return known
+    nodes = asking_nodes(pipeline)
+    whole = repository_bytes // _BYTES_PER_TOKEN or config.sight.first_view_tokens
+    shown = {node.id: min(whole, _room(node, config)) for node in nodes}
+    return from_questions(
+        pipeline,
+        {node.id: _question(pipeline, node, config, prices, shown_tokens=shown[node.id]) for node in nodes},
+        shown_tokens=max(shown.values(), default=0),
+        writes_tests=config.tests.writer == "separate",
+    )
+
+
+def _room(node: Node, config: Config) -> int:
+    return round(SHARES.get(node.id, 1.0) * config.sight.first_view_tokens)
+
+
+def _question(pipeline: Pipeline, node: Node, config: Config, prices: PriceList, *, shown_tokens: int) -> Sum:
+    price = prices.price_of(config.llm.visiting(node.id, pipeline.name).model)
+    usage = Usage(input_tokens=_BESIDES_TOKENS + shown_tokens, output_tokens=_ANSWER_TOKENS)
+    return Sum(usd=float(price.cost_of(usage)), tokens=usage.input_tokens + usage.output_tokens)

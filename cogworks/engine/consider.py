@@ -11,7 +11,7 @@ from cogworks.forge.conflicts import with_conflicts
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
 from cogworks.forge.inbox import hear, people_to_ask_about
-from cogworks.forge.lanes import first_lane
+from cogworks.forge.labels import first_lane
 from cogworks.forge.markers import text_below_marker
 from cogworks.forge.notices import (
     refuse_foreign_ledger,
@@ -34,13 +34,13 @@ from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.task import WorkItem
 from cogworks.pipeline.contamination import suspected
 from cogworks.pipeline.decision import Decision, Run, decide
+from cogworks.pipeline.elements import place_of
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.inputs import Heard, obey
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import pipelines_of
 from cogworks.pipeline.people import Inputs
-from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest

@@ -23,14 +23,13 @@ from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.closing import done_with
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations, edges_line
-from cogworks.pipeline.elements import PARTS
+from cogworks.pipeline.elements import PARTS, is_routing
 from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.lane_choice import suits_large, suits_small
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.people import CommentRef
-from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.revalidation import left_at, looked_at

@@ -17,8 +17,8 @@ from cogworks.engine.answer import (
 from cogworks.engine.consider import lease_ages_of
 from cogworks.errors import LostRace
 from cogworks.forge.facts import LabelEvent
-from cogworks.forge.inbox import label_objection, newest_event
-from cogworks.forge.labels import present_inputs
+from cogworks.forge.inbox import label_objection
+from cogworks.forge.labels import newest_event, present_inputs
 from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.notices import owed_comment
 from cogworks.forge.readable import legible_config

@@ -1,8 +1,13 @@
-"""What a coding visit remembers of earlier ones: read once, and from then on what the log of the visit says it was."""
+"""What a coding visit remembers of earlier ones: read once, and from then on what the log of the visit says it was.
+
+And which replies a visit has paid for, as the ledger keeps them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
+
+from pydantic import ValidationError
 
 from cogworks.cycle.eventlog import LogDamaged, read_events
 from cogworks.cycle.events import Header
@@ -11,9 +16,12 @@ from cogworks.cycle.observations import Observation
 from cogworks.engine.record import Claimed
 from cogworks.errors import CogworksError
 from cogworks.github.earlier_logs import FIRST_SEGMENT, EarlierLog
+from cogworks.ledger.record import LedgerUnreadable
+from cogworks.llm.gateway import ReplyRecord
+from cogworks.llm.provider import BROKEN_OFF, ModelReply
 from cogworks.nodes.task import NodeTask
+from cogworks.pipeline.elements import is_routing
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.places import is_routing
 from cogworks.vocabulary import NodeId
 
 CODE = "code"
@@ -83,3 +91,38 @@ def remembering(tracker: ReadsLogs, claimed: Claimed, say: Callable[[str], None]
         logs = ()
     experience = experience_in(logs, now=claimed.snapshot.server_date)
     return task.model_copy(update={"experience": experience})
+
+
+def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
+    """The paid replies that a visit's folder holds, by request key.
+
+    Raises:
+        LedgerUnreadable: one of them is not a reply.
+    """
+    # What came of a reply that broke off is paid for and answers nothing.
+    return {
+        record.request_key: record.reply
+        for record in records_in(folder, files)
+        if record.reply.stop_reason != BROKEN_OFF
+    }
+
+
+def records_in(folder: str, files: Mapping[str, str]) -> tuple[ReplyRecord, ...]:
+    """What a visit's folder holds of paid replies, in the order they came.
+
+    Raises:
+        LedgerUnreadable: one of them is not a reply.
+    """
+    paths = [path for path in files if path.startswith(f"{folder}/reply-")]
+    # The second comes before the tenth.
+    return tuple(_record_in(path, files[path]) for path in sorted(paths, key=lambda path: (len(path), path)))
+
+
+def _record_in(path: str, text: str) -> ReplyRecord:
+    try:
+        return ReplyRecord.model_validate_json(text)
+    except ValidationError as error:
+        raise LedgerUnreadable(
+            f"`{path}` of the item's ledger is not a recorded reply ({error.error_count()} problem(s)). "
+            "Restore it with `git revert` on that branch; nothing was published."
+        ) from None

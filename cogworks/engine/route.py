@@ -11,9 +11,8 @@ from cogworks.nodes.contract import NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import ConditionReply
 from cogworks.nodes.task import NodeTask
-from cogworks.pipeline.elements import ConditionAnswer, Fallback, Instance, ModelCondition
+from cogworks.pipeline.elements import ConditionAnswer, Fallback, Instance, ModelCondition, place_of
 from cogworks.pipeline.graph import Node, Pipeline
-from cogworks.pipeline.places import place_of
 from cogworks.pipeline.routing import evaluate_edges
 
 MAX_PART_CHARS = 20_000

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cogworks.engine.answer import AnswerPorts, answer, inputs_lease
-from cogworks.engine.claim import claimed, lease_for, stopped_by
+from cogworks.engine.claim import claimed, lease_for, stopped_by, with_expected
 from cogworks.engine.consider import (
     Considered,
     NoSuchNode,
@@ -13,7 +13,6 @@ from cogworks.engine.consider import (
     refuse_lost_ledger,
     state_of,
 )
-from cogworks.engine.expecting import with_expected
 from cogworks.engine.packs import MalformedPacks
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed

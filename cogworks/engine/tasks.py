@@ -8,11 +8,11 @@ from cogworks.forge.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.task import Conventions, Learnt, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.gates import slug_of
 from cogworks.pipeline.graph import Instance, Node, Pipeline
-from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.redoing import open_changes
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import VisitRecord

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
-from cogworks.engine.forewarning import forewarning, learn_where_it_stands
 from cogworks.engine.neighbours import ListsNeighbours, with_neighbours
-from cogworks.engine.outgoing import effects_of
+from cogworks.engine.outgoing import effects_of, forewarning, learn_where_it_stands
 from cogworks.engine.packs import shelf_of
 from cogworks.engine.packs_chosen import ReadsElsewhere, with_packs_chosen
 from cogworks.engine.purse import Purse, purse_of
@@ -37,10 +36,10 @@ from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, S
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.nodes.task import NodeTask
+from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.graph import Node
 from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
 from cogworks.pipeline.people import AskedCall
-from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.revalidation import about_to_push

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from cogworks.forge.commands import Command, Edited, Misspelt, Said, may_command, new_commands
 from cogworks.forge.facts import Account, Comment, LabelEvent
-from cogworks.forge.labels import LANE_LABEL
+from cogworks.forge.labels import LANE_LABEL, newest_event
 from cogworks.forge.markers import parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.inputs import Asked, Heard, Refused, Verb
@@ -80,14 +80,6 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
 def _read_to(snapshot: Snapshot, inputs: Inputs, newest_command: int) -> int:
     unread = [c.database_id for c in snapshot.issue.comments if c.database_id > inputs.last_comment_id]
     return max(unread) if len(unread) >= MANY_COMMENTS else newest_command
-
-
-def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
-    """Who put a label on the issue that is there now; None when it is not there or too long ago to be seen."""
-    if label not in snapshot.issue.labels:
-        return None
-    events = [event for event in snapshot.issue.label_events if event.label == label]
-    return events[-1] if events and events[-1].added else None
 
 
 def _new_labels(snapshot: Snapshot, inputs: Inputs, config: Config) -> tuple[LabelEvent, ...]:

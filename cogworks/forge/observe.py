@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 
 from cogworks.forge.facts import PullRequest
-from cogworks.forge.inbox import newest_event
-from cogworks.forge.labels import present_inputs
-from cogworks.forge.lanes import asked_lane, counting_labels
+from cogworks.forge.labels import asked_lane, counting_labels, newest_event, present_inputs
 from cogworks.forge.markers import work_prefix
 from cogworks.forge.publication import commit_body
 from cogworks.forge.snapshot import Snapshot

@@ -22,12 +22,12 @@ from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
 from cogworks.leaving import in_markdown
 from cogworks.pipeline.closing import closing_pull, done_with, end_of, is_all_merged, is_all_parts_closed
+from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, class_of, gated_nodes, slug_of
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import shortages
-from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Position, Standing, failures, how_to_retry, instance_name, waiting_for
 from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import RunState, first_visit_key

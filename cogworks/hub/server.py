@@ -1,4 +1,4 @@
-"""Serving a hub on a loopback port until it is told to stop."""
+"""Serving a hub on a loopback port until it is told to stop: its web face, GraphQL over HTTP, and who may speak to it."""
 
 import asyncio
 import fcntl
@@ -10,24 +10,50 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
+from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from cogworks.errors import UsageError
+from cogworks.hub.actions.access import ANONYMOUS, Actor, authenticate
 from cogworks.hub.actions.merging import repair
 from cogworks.hub.admin import Admin, admin_app
-from cogworks.hub.app import hub_app
 from cogworks.hub.clock import SystemClock
 from cogworks.hub.fault_middleware import ADMIN_ROOT, Controls, Cut, FaultMiddleware
 from cogworks.hub.faults import FaultPlan
-from cogworks.hub.graphql.endpoint import warm
+from cogworks.hub.git_http import TAILS, GitEndpoint, basic_token
+from cogworks.hub.graphql.endpoint import execute, warm
+from cogworks.hub.job_logs import log_routes
 from cogworks.hub.kept_tokens import ADMIN, kept_token, pages_link
+from cogworks.hub.pages import page_routes
+from cogworks.hub.refusals import BadRequest, Refusal, Unauthenticated
+from cogworks.hub.rest.described import refusal_of, rivals
+from cogworks.hub.rest.dispatch import (
+    API_ROOT,
+    RestEndpoint,
+    api_path,
+    json_response,
+    parsed_json,
+    refusal_response,
+    standard_headers,
+    template,
+)
+from cogworks.hub.rest.exchange import Handler
+from cogworks.hub.rest.routes import ROUTES
 from cogworks.hub.snapshots import Snapshots
-from cogworks.hub.visitors import from_here_alone
 from cogworks.hub.world import World
+from cogworks.loopback import is_loopback
 from cogworks.own_folders import own_folder
 from cogworks.stopping import Stop, noted_signals
 from cogworks.unfit import writing
@@ -205,3 +231,126 @@ def _last_port(directory: Path) -> int:
         return int((directory / _PORT).read_text())
     except (OSError, ValueError):
         return 0
+
+
+class GraphqlEndpoint:
+    """The endpoint of `/graphql`; every request needs a token."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def answer(self, request: Request) -> Response:
+        raw = await request.body()
+        token = basic_token(request.headers.get("authorization"))
+        return await run_in_threadpool(self._execute, token, raw)
+
+    def _execute(self, token: str | None, raw: bytes) -> Response:
+        world = self._world
+        try:
+            actor = authenticate(world, token)
+            if actor.user is None:
+                raise Unauthenticated("This endpoint requires you to be authenticated.")
+            body = parsed(raw)
+        except Refusal as refusal:
+            return refusal_response(refusal, standard_headers(world, None, "graphql"))
+        answer = execute(
+            world,
+            actor,
+            body["query"],
+            body.get("variables"),
+            body.get("operationName"),
+            with_extensions=world.has_graphql_extensions,
+        )
+        return json_response(200, answer, self._headers(actor))
+
+    def _headers(self, actor: Actor) -> dict[str, str]:
+        return standard_headers(self._world, actor, "graphql")
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    """The request object of a GraphQL POST. Raises `BadRequest` for anything else."""
+    body = parsed_json(raw)
+    if not isinstance(body, dict) or not isinstance(body.get("query"), str):
+        raise BadRequest("A query attribute must be specified and must be a string.")
+    if not isinstance(body.get("variables") or {}, dict):
+        raise BadRequest("Variables are invalid JSON.")
+    return body
+
+
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+def hub_app(world: World) -> Starlette:
+    """The ASGI application: REST below `/api/v3` and at the root, GraphQL at `/api/graphql` and `/graphql`."""
+    graphql = GraphqlEndpoint(world)
+    routes: list[BaseRoute] = [
+        WebRoute(path, graphql.answer, methods=["POST"]) for path in ("/graphql", "/api/graphql")
+    ]
+    routes += log_routes(world)
+    routes += [WebRoute(f"/{{owner}}/{{name}}/{tail}", GitEndpoint(world, tail)) for tail in TAILS]
+    for path, handlers in _operations():
+        if "/dependencies/" in path and not world.has_graphql_extensions:
+            continue
+        endpoint = RestEndpoint(world, path, handlers, rivals(path))
+        routes += [
+            WebRoute(prefix + template(path), endpoint.answer, methods=_METHODS) for prefix in (API_ROOT, "")
+        ]
+
+    async def missing(request: Request, _error: Exception | None = None) -> Response:
+        refusal = refusal_of(
+            request.method, api_path(request.url.path), has_extensions=world.has_graphql_extensions
+        )
+        return refusal_response(refusal, standard_headers(world, ANONYMOUS, "core"))
+
+    # What is below the API's root is never a page, such as that of a repository `api/v3`.
+    routes += [WebRoute(f"{API_ROOT}{{rest:path}}", missing, methods=_METHODS), *page_routes(world)]
+    return Starlette(routes=routes, exception_handlers={404: missing, 405: missing})
+
+
+def _operations() -> list[tuple[str, dict[str, Handler]]]:
+    """Every REST path with its handlers, the longer and the more literal first: `{ref}` may hold slashes."""
+    found: dict[str, dict[str, Handler]] = {}
+    for route in ROUTES:
+        found.setdefault(route.path, {})[route.method] = route.handler
+    return sorted(found.items(), key=lambda item: (-item[0].count("/"), item[0].count("{")))
+
+
+# A page of the web reaches a loopback port too: by a name of its own that it binds to 127.0.0.1, or by a request across
+# origins. So only programs of this machine are answered, and the hub's own pages in a browser.
+def from_here_alone(app: ASGIApp, url: str) -> ASGIApp:
+    """The application, which is asked nothing by a foreign name (421) or from a page of another origin (403).
+
+    Args:
+        url: where the hub is served.
+    """
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = _refusal(Headers(scope=scope), url) if scope["type"] == "http" else None
+        await (refusal or app)(scope, receive, send)
+
+    return guarded
+
+
+def _refusal(headers: Headers, url: str) -> JSONResponse | None:
+    hosts, origins = headers.getlist("host"), headers.getlist("origin")
+    if len(hosts) != 1 or not _is_of_this_machine(hosts[0], url):
+        message = (
+            f"The hub does not answer to the name in `Host`. Ask {url}, or this machine by a loopback name."
+        )
+        return JSONResponse({"message": message}, 421)
+    # A browser sends no `Origin` that a page could choose; other programs send none.
+    if any(origin.lower() not in (url, f"http://{hosts[0].lower()}") for origin in origins):
+        message = f"`Origin` names another site. Only the hub's own pages at {url} may ask from a browser."
+        return JSONResponse({"message": message}, 403)
+    return None
+
+
+def _is_of_this_machine(host: str, url: str) -> bool:
+    """Whether the value of a `Host` header is a loopback name, with any port: a tunnel has another than the hub."""
+    try:
+        asked = urlsplit(f"http://{host}")
+        name, _ = asked.hostname or "", asked.port
+    except ValueError:
+        return False
+    is_a_name_alone = asked.netloc == host and "@" not in host
+    return is_a_name_alone and (is_loopback(name) or name == urlsplit(url).hostname)

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Literal
 
 from cogworks.ledger.history import ENDINGS, Entry
+from cogworks.pipeline.elements import place_of
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import INPUTS_NODE
-from cogworks.pipeline.places import place_of
 from cogworks.pipeline.state import RunState, edge_key, visit_key
 from cogworks.pipeline.visits import MAX_ATTEMPTS, Lease, VisitRecord
 from cogworks.vocabulary import CommitOid, IssueNumber, SubItemKey, Value

@@ -10,8 +10,7 @@ from cogworks.forge.wordings import EditedText
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.pipeline.state import PartIssue
 from cogworks.pipeline.visits import AskedChange
-from cogworks.settings.codegen import ChangeLimits, ProbeConfig
-from cogworks.settings.sight import SightConfig
+from cogworks.settings.sections import ChangeLimits, ProbeConfig, SightConfig
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 

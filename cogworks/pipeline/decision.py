@@ -9,11 +9,11 @@ from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
 from cogworks.pipeline.calls import rejected_visits
 from cogworks.pipeline.closing import end_of
 from cogworks.pipeline.contamination import question
+from cogworks.pipeline.elements import is_routing
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.limits import calls_model, shortage, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
-from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import (
     Position,
     Standing,

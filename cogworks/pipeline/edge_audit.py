@@ -11,10 +11,11 @@ from cogworks.pipeline.elements import (
     EdgeId,
     ExpressionCondition,
     ModelCondition,
+    is_routing,
+    place_of,
 )
 from cogworks.pipeline.expressions import parse_expression, paths_of
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.routing import evaluate_edges
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import Value

@@ -16,11 +16,11 @@ from cogworks.pipeline.decision import (
     Wait,
     candidates,
 )
+from cogworks.pipeline.elements import is_routing, place_of, routing_of
 from cogworks.pipeline.frontier import InstanceStatus, instances
 from cogworks.pipeline.gates import boundary_line, class_of
 from cogworks.pipeline.graph import Edge, Instance, Pipeline
 from cogworks.pipeline.limits import max_cost_usd
-from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.position import Position, Standing, how_to_retry, instance_name, waiting_for
 from cogworks.pipeline.state import RunState, edge_key
 from cogworks.pipeline.visits import LEASE_MARGIN_S

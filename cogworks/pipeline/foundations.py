@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from cogworks.pipeline.elements import place_of
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.gates import slug_of
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.places import place_of
 from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value
 

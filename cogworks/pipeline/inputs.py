@@ -27,10 +27,17 @@ from cogworks.pipeline.people import (
     Receipt,
 )
 from cogworks.pipeline.position import instance_name
-from cogworks.pipeline.redoing import NotNow, finished, is_worked_on, rejected, retried, revised
-from cogworks.pipeline.restarting import restarted
+from cogworks.pipeline.redoing import (
+    NotNow,
+    finished,
+    is_worked_on,
+    rejected,
+    restarted,
+    retried,
+    revised,
+    updated,
+)
 from cogworks.pipeline.state import RunState, visit_key
-from cogworks.pipeline.updating import updated
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import IssueNumber, NodeId, Value
 

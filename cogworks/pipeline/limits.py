@@ -6,10 +6,9 @@ Whether a node may start: what it needs, what the run has left, and what has to 
 import hashlib
 from collections.abc import Iterable
 
-from cogworks.pipeline.elements import MAX_VISITS_PER_RUN
+from cogworks.pipeline.elements import MAX_VISITS_PER_RUN, is_routing, place_of
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState

@@ -1,15 +1,26 @@
-"""A result that people do not want, and doing again what failed or was rejected, with everything that is built on it."""
+"""What people want done again: a result that they reject, what failed, a pull request whose base moved on, or the whole item.
+
+What is built on it is done again, too.
+"""
 
 from collections.abc import Set as AbstractSet
 
 from cogworks.pipeline.calls import asking_visit, with_rejected_call
-from cogworks.pipeline.elements import PARTS
+from cogworks.pipeline.elements import PARTS, place_of
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.gates import passed_gates, rejected_results, slug_of
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.places import place_of
+from cogworks.pipeline.people import (
+    CommentRef,
+)
 from cogworks.pipeline.position import dependents_of, instance_name
-from cogworks.pipeline.state import RunState, edge_key
+from cogworks.pipeline.state import (
+    EarlierRuns,
+    KnownPull,
+    RunState,
+    edge_key,
+    first_visit_key,
+)
 from cogworks.pipeline.visits import AskedChange, VisitRecord
 from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey
 
@@ -260,3 +271,89 @@ def _built_on(
         ):
             undone |= {at, visit.instance}
     return undone
+
+
+def restarted(state: RunState, fresh: RunState) -> RunState:
+    """A new run of the same item: nothing of the old one is adopted, what it cost and its comment stay."""
+    if not state.visits and not state.leases:
+        return state
+    gone = state.spent
+    for lease in state.leases:
+        gone = gone + lease.reserved
+    return fresh.model_copy(
+        update={
+            "run_number": state.run_number + 1,
+            "status_comment": _marked_comment(state),
+            "inputs": state.inputs,
+            "owed": state.owed,
+            "identities": state.identities,
+            # The branches of the old run stay, and are not somebody else's.
+            "pushed": state.pushed,
+            "asked_by": state.asked_by,
+            "base": state.base,
+            "earlier": EarlierRuns(
+                last_index=state.next_index() - 1,
+                revision=state.earlier.revision + state.ended + 1,
+                spend=state.earlier.spend + gone,
+            ),
+        }
+    )
+
+
+def _marked_comment(state: RunState) -> CommentRef | None:
+    """The status comment, with the visit key of its marker: the visits that tell it go with the old run."""
+    comment = state.status_comment
+    return comment and comment.model_copy(update={"visit_key": first_visit_key(state)})
+
+
+def updated(
+    state: RunState, facts: Facts, pipeline: Pipeline, *, by: str, number: IssueNumber | None
+) -> RunState:
+    """The state in which the base of a pull request is merged into its branch; of no number, of all that go to a branch of
+    the repository's own.
+
+    What other sub-work-items built on it stays: it meets the newer commits when its own pull request is merged.
+
+    Raises:
+        NotNow: there is no such pull request, it holds no code, or it is being worked on.
+    """
+    wanted = [pull for pull in state.pull_requests if number in (None, pull.number)]
+    if number is not None and not wanted:
+        raise NotNow(f"#{number} is no pull request of this item")
+    ours = {pull.head for pull in state.pull_requests}
+    chosen = [
+        pull
+        for pull in wanted
+        if _is_open(facts, pull)
+        and is_mended_by_code(state, pipeline, pull.number)
+        and (number is not None or pull.base not in ours)
+    ]
+    if not chosen:
+        which = f"#{number}" if number is not None else "no pull request of this item"
+        raise NotNow(f"{which} is open and holds code, so there is nothing to bring up to date")
+    for pull in chosen:
+        state = _with_base(state, facts, pipeline, pull, by)
+    return state
+
+
+def _with_base(state: RunState, facts: Facts, pipeline: Pipeline, pull: KnownPull, by: str) -> RunState:
+    base_oid = facts.pulls[pull.number].base_oid
+    if base_oid is None:
+        raise NotNow(f"the branch `{pull.base}`, to which #{pull.number} goes, is not there")
+    if is_worked_on(state, pipeline, pull.number):
+        raise NotNow(f"#{pull.number} is being worked on; ask again when that has ended")
+    asked = AskedChange(
+        by=by,
+        pull_request=pull.number,
+        merges=base_oid,
+        text=f"Merge its base branch at {base_oid[:12]}.",
+    )
+    reason = f"#{pull.number} is brought up to date with its base branch, as {by} asked"
+    return revised(
+        state, facts, pipeline, pull.number, reason=reason, changes=(asked,), keeps_dependents=True
+    )
+
+
+def _is_open(facts: Facts, pull: KnownPull) -> bool:
+    now = facts.pulls.get(pull.number)
+    return now is not None and now.state == "open"

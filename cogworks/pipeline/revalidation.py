@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from cogworks.pipeline.elements import routing_of
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.state import RunState, edge_key
 from cogworks.vocabulary import BranchName, CommitOid, SubItemKey
 

@@ -5,10 +5,9 @@ from typing import Any
 
 from cogworks.pipeline.conditions import Undecided
 from cogworks.pipeline.edge_audit import answers_of
-from cogworks.pipeline.elements import MAX_TRAVERSALS, EdgeRef
+from cogworks.pipeline.elements import MAX_TRAVERSALS, EdgeRef, is_routing, place_of, routing_of
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.lane_choice import MovedUp
-from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.routing import EdgeVerdict, out_edges_after, reopened_by
 from cogworks.pipeline.state import PartIssue, RunState, SubItem, edge_key
 from cogworks.pipeline.visits import VisitRecord

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError
-from cogworks.settings.codegen import ProbeConfig
 from cogworks.settings.config import unknown_key
+from cogworks.settings.sections import ProbeConfig
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 

@@ -12,18 +12,26 @@ from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.asked_about import ASKED_ABOUT
-from cogworks.settings.audit import AuditConfig
-from cogworks.settings.clouds import Clouds, clouds_of
-from cogworks.settings.codegen import CodegenConfig
-from cogworks.settings.context_packs import ContextPackConfig
-from cogworks.settings.credentials import first_credential, unusable_credentials, unusable_proxies
+from cogworks.settings.credentials import (
+    Clouds,
+    clouds_of,
+    first_credential,
+    unusable_credentials,
+    unusable_proxies,
+)
 from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.labels import LabelConfig, label_clashes
-from cogworks.settings.lanes import LaneConfig
 from cogworks.settings.llm import LlmConfig, Price
-from cogworks.settings.paths import PathConfig
-from cogworks.settings.security import IsolationConfig, SecurityConfig
-from cogworks.settings.sight import SightConfig
+from cogworks.settings.sections import (
+    AuditConfig,
+    CodegenConfig,
+    ContextPackConfig,
+    IsolationConfig,
+    LaneConfig,
+    PathConfig,
+    SecurityConfig,
+    SightConfig,
+)
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 

@@ -1,9 +1,16 @@
-"""Checks everything about one work item and puts right what can be: views and links, never the ledger's history."""
+"""Checks everything about one work item and puts right what can be: views and links, never the ledger's history.
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+Event logs of coding visits and audits of governed calls are read, too: whole, and every decision made alone.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from cogworks.cycle.eventlog import LogDamaged, read_events, segment_names, text_of
+from cogworks.cycle.monitor import verify_seriality
 from cogworks.engine.consider import Considered, Reads, Wanted, configured, consider, read_item, state_of
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.forge.effects import (
@@ -37,7 +44,7 @@ from cogworks.pipeline.position import Standing, instance_name
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import Lease
-from cogworks.upkeep.log_checks import check_events, check_tool_audits
+from cogworks.tools.records import AuditDamaged, is_closed, read_records
 from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
 from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
 
@@ -262,3 +269,74 @@ def _signature(ports: CheckPorts, state: RunState) -> Lease:
 
 def _plain(found: Found) -> Finding:
     return Finding.model_validate(found.model_dump(include=set(Finding.model_fields)))
+
+
+def check_events(files: Mapping[str, str | None]) -> Iterable[Finding]:
+    """What is wrong with the logs among a ledger's files.
+
+    Args:
+        files: path -> text; None where GitHub gives none.
+    """
+    for folder in sorted({name.rpartition("/")[0] for name in segment_names(files)}):
+        texts = [files[name] for name in segment_names(n for n in files if n.rpartition("/")[0] == folder)]
+        if any(text is None for text in texts):
+            yield _finding(folder, "has a segment that GitHub does not give as text")
+            continue
+        yield from _check(folder, text_of(text or "" for text in texts), files.get(f"{folder}/output.json"))
+
+
+def _check(folder: str, text: str, output: str | None) -> Iterable[Finding]:
+    try:
+        events = read_events(text)
+    except LogDamaged as damage:
+        yield _finding(folder, str(damage))
+        return
+    for violation in verify_seriality(events):
+        yield _finding(folder, f"event {violation.seq} (cycle {violation.cycle}): {violation.problem}")
+    promised = _head(output)
+    if promised is not None and (not events or events[-1].hash != promised):
+        # The chain alone does not show that its end is missing; the output was written when it was there.
+        yield _finding(folder, f"the log does not end with event {promised[:12]}, as `output.json` says")
+
+
+def _head(output: str | None) -> str | None:
+    try:
+        head = json.loads(output or "null")["cycle"]["events_head"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return head if isinstance(head, str) else None
+
+
+def _finding(folder: str, problem: str) -> Finding:
+    return Finding(
+        kind="ledger", rule="events", object=f"{folder}/events-*.ndjson", problem=problem, remedy=REVERT
+    )
+
+
+_AUDIT = re.compile(r"(.*)/tools-[1-9][0-9]*\.ndjson")
+
+
+def check_tool_audits(files: Mapping[str, str | None]) -> Iterable[Finding]:
+    """What is wrong with the audits among a ledger's files.
+
+    Args:
+        files: path -> text; None where GitHub gives none.
+    """
+    for path in sorted(files):
+        if (found := _AUDIT.fullmatch(path)) is None:
+            continue
+        if problem := _problem(files[path], has_output=f"{found[1]}/output.json" in files):
+            yield Finding(kind="ledger", rule="tools", object=path, problem=problem, remedy=REVERT)
+
+
+def _problem(text: str | None, *, has_output: bool) -> str:
+    if text is None:
+        return "is not given as text by GitHub"
+    try:
+        records = read_records(text)
+    except AuditDamaged as damage:
+        return str(damage)
+    if has_output and not is_closed(records):
+        # The chain alone does not show that its end is missing; the visit came to an end, so has its audit.
+        return "has no end, though the visit has an output: its last lines were taken away"
+    return ""

@@ -40,7 +40,7 @@ from cogworks.settings.config import (
     parse_config,
 )
 from cogworks.settings.llm import LlmConfig
-from cogworks.settings.paths import PathConfig
+from cogworks.settings.sections import PathConfig
 from cogworks.telling import During
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Severity

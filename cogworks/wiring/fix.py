@@ -48,10 +48,9 @@ from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from cogworks.wiring.clone import as_it_lies, asked_about, clone_of, own_files
 from cogworks.wiring.committer import COMMITTER
-from cogworks.wiring.fix_looks import looks_at
 from cogworks.wiring.fix_model import config_of, within
 from cogworks.wiring.fix_targets import asked_once, with_failing
-from cogworks.wiring.looks import LOOKS_FILE
+from cogworks.wiring.looks import LOOKS_FILE, looks_at
 from cogworks.wiring.model import gateway_of, open_provider, priced, silence_of
 from cogworks.wiring.probes import Lent, Site, laboratory_of
 from cogworks.wiring.services import open_panel

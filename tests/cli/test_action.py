@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.cli.action_outputs import as_file, step_outputs, summary
+from cogworks.cli.action import as_file, step_outputs, summary
 from cogworks.cli.child_step import ChildSteps
 from cogworks.errors import CogworksError
 from cogworks.settings.config import child_environment

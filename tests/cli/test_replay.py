@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cogworks.cli.main import cli
-from cogworks.cli.replay import replay
-from cogworks.cli.sealed import Sealed, sealed
+from cogworks.cli.replay import Sealed, replay, sealed
 from cogworks.cycle.eventlog import line_of, segments
 from cogworks.cycle.events import Committed, Event, Proposed
 from cogworks.errors import UsageError

@@ -21,7 +21,7 @@ from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Succeeded, Workspace
 from cogworks.nodes.replies import Implementation, ProposedFile, WrittenTests
 from cogworks.repair.proof import Summary
-from cogworks.settings.codegen import ProbeConfig
+from cogworks.settings.sections import ProbeConfig
 from cogworks.vocabulary import BranchName, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository
 from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService

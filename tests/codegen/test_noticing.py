@@ -22,7 +22,7 @@ from cogworks.nodes import code_generation
 from cogworks.nodes.contract import Succeeded
 from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.repair.proof import Proof, Summary, Tree, caution
-from cogworks.settings.codegen import ChangeLimits
+from cogworks.settings.sections import ChangeLimits
 from cogworks.vocabulary import CommitOid
 from tests.codebase.repositories import git
 from tests.codegen.test_test_writing import implemented, world, written

@@ -16,7 +16,7 @@ from cogworks.errors import VisitStopped
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.task import Conventions
-from cogworks.settings.codegen import ProbeConfig
+from cogworks.settings.sections import ProbeConfig
 from tests.codegen.test_locating import INDEX, TEST, TESTS, failing, plan, suite, wrong_and_right
 from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 from tests.fixing import FILES

@@ -13,7 +13,7 @@ from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, Metadata, TestReport
 from cogworks.domain_services.preparing import Choice, Prepared
 from cogworks.domain_services.transport import ServiceFailed
-from cogworks.engine.base_check import check_base
+from cogworks.engine.base_check import STEP_SHARE_S, SuiteSoFar, check_base, so_far
 from cogworks.engine.base_findings import (
     MOST_LISTED,
     BaseEnvironment,
@@ -21,7 +21,6 @@ from cogworks.engine.base_findings import (
     told_besides,
     with_report,
 )
-from cogworks.engine.base_suite import STEP_SHARE_S, SuiteSoFar, so_far
 from cogworks.engine.consider import Wanted
 from cogworks.errors import TryAgainLater
 from cogworks.ledger.record import read_state, state_text

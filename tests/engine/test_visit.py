@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from cogworks.engine.consider import Wanted
-from cogworks.engine.paid_replies import replies_in
+from cogworks.engine.remember import replies_in
 from cogworks.engine.step import take_step
 from cogworks.engine.visit import Session, SessionOrder
 from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from cogworks.engine.poll import MAX_SKIPPED_SWEEPS, Look, fingerprint, remembered
 from cogworks.forge.sweep import (
     COMMENTS_PER_ITEM,
     LabelChange,
@@ -25,7 +26,6 @@ from cogworks.forge.sweep import (
     wants_mergeable,
     wants_pulls,
 )
-from cogworks.forge.sweep_memory import MAX_SKIPPED_SWEEPS, Look, fingerprint, remembered
 from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 from tests.engine.open_items import record

@@ -17,10 +17,9 @@ from graphql import (
     is_leaf_type,
 )
 
-from cogworks.hub.graphql.absences import ABSENT
 from cogworks.hub.graphql.catalogue import ANSWERS
 from cogworks.hub.graphql.limits import is_connection
-from cogworks.hub.graphql.schema import official_schema
+from cogworks.hub.graphql.schema import ABSENT, official_schema
 from cogworks.hub.refusals import NotImplementedHere
 from tests.hub.graphql_world import Hub, mutation, running_hub
 

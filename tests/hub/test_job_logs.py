@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from cogworks.hub.actions.checks import create_check_run, keep_job_log
-from cogworks.hub.app import hub_app
 from cogworks.hub.check_records import CheckRun
+from cogworks.hub.server import hub_app
 from tests.hub.bench import Bench
 from tests.hub.running import OWNER_TOKEN
 from tests.hub.web import web_client

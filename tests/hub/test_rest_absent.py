@@ -6,9 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cogworks.hub.app import hub_app
 from cogworks.hub.rest.described import described
 from cogworks.hub.rest.routes import ROUTES
+from cogworks.hub.server import hub_app
 from cogworks.hub.world import World
 from tests.hub.bench import Bench
 from tests.hub.openapi import OfficialDescription

@@ -10,9 +10,9 @@ from cogworks.domain_services.transport import ServiceFailed
 from cogworks.nodes import review
 from cogworks.nodes.artifacts import output_of, planned_item, to_allow_more
 from cogworks.nodes.asking import reason_for_a_person
+from cogworks.nodes.code_generation import beyond, needs_more
 from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.integration import run as integrate
-from cogworks.nodes.lane_bounds import beyond, needs_more
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.task import Conventions
 from cogworks.vocabulary import CommitOid, Severity

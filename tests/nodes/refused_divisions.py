@@ -1,8 +1,7 @@
 """What Division says of a proposal that it does not put to people."""
 
-from cogworks.nodes.division import indivisible, problems_of, run
+from cogworks.nodes.division import indivisible, problems_of, run, statements_of
 from cogworks.nodes.replies import Division
-from cogworks.nodes.statements import statements_of
 from cogworks.nodes.task import Conventions
 from tests.nodes.dividing import BODY, EXPORT, LARGE, division, part
 from tests.nodes.examples import ports, task

@@ -6,9 +6,9 @@ from cogworks.forge.effects import CreateSubIssue, LinkDependency, PostComment, 
 from cogworks.nodes import division as node
 from cogworks.nodes import parting
 from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.division import MOST, statements_of
 from cogworks.nodes.division_texts import MOST_CHARS
 from cogworks.nodes.replies import Division
-from cogworks.nodes.statements import MOST, statements_of
 from cogworks.nodes.task import Conventions
 from cogworks.pipeline.state import PartIssue
 from cogworks.vocabulary import IssueNumber, SubItemKey

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.pipeline.decision import BackOff, Run, Stop, decide
-from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeId, EdgeRef
+from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeId, EdgeRef, routing_of
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import (
     ROOM_TOKENS,
@@ -18,7 +18,6 @@ from cogworks.pipeline.limits import (
     shortage,
 )
 from cogworks.pipeline.parser import built_in_pipelines
-from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.routing import out_edges_after
 from cogworks.pipeline.spend import Spend

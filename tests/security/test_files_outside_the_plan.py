@@ -12,7 +12,7 @@ from cogworks.nodes import code_generation, review
 from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.replies import BeyondPlan, Plan, ProposedFile, WrittenTests
 from cogworks.nodes.task import Conventions
-from cogworks.settings.codegen import ChangeLimits
+from cogworks.settings.sections import ChangeLimits
 from tests.codegen.test_test_writing import FIX, implemented, log, world, written
 from tests.fakes import FakePorts, MemoryWorkspace
 from tests.nodes.examples import CODE, FILES, FIXED, change, output, planned, ports, task, verdict

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.cli.action_outputs import summary
+from cogworks.cli.action import summary
 from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.engine.consider import Wanted, consider
 from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest, ReportCheck

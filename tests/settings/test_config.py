@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from cogworks.codegen.testgate import WAIVABLE
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.settings.clouds import Clouds
 from cogworks.settings.config import (
     APP_VARIABLES,
     Config,
@@ -21,6 +20,7 @@ from cogworks.settings.config import (
     read_environment,
     require_config,
 )
+from cogworks.settings.credentials import Clouds
 from cogworks.settings.labels import LabelConfig, label_clashes
 from cogworks.settings.llm import LlmConfig
 

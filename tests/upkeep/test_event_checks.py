@@ -7,7 +7,7 @@ import pytest
 from cogworks.cycle import eventlog
 from cogworks.cycle.eventlog import segments
 from cogworks.cycle.events import Committed
-from cogworks.upkeep.log_checks import check_events
+from cogworks.upkeep.checking import check_events
 from tests.cycle.scripted import rechained, recorded
 
 FOLDER = "visits/0005-code_generation@2"

@@ -6,7 +6,7 @@ import pytest
 
 from cogworks.tools.records import line_of
 from cogworks.tools.registry import ToolRegistry
-from cogworks.upkeep.log_checks import check_tool_audits
+from cogworks.upkeep.checking import check_tool_audits
 from tests.tools.tooling import PROFILE, World, allowing, reading
 
 PATH = "visits/0005-code_generation@2/tools-1.ndjson"

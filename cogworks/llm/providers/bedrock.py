@@ -1,17 +1,22 @@
 """The provider `bedrock`: the Messages API at Amazon Bedrock, signed by Amazon's own library.
 
-Who we are comes from where Amazon's programs look: variables, a profile, a role of the machine.
+Who we are comes from where Amazon's programs look: variables, a profile, a role of the machine. The events of its stream are put together by the vendor's own reader.
 """
 
-from collections.abc import Generator, Mapping
+import base64
+import json
+from collections.abc import Generator, Iterator, Mapping
+from types import MappingProxyType
 from urllib.parse import quote
 
 import httpx
+from botocore.eventstream import EventStreamBuffer, EventStreamMessage, ParserError
 from pydantic import BaseModel, ValidationError
 
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
 from cogworks.llm.provider import ModelRequest
 from cogworks.llm.providers.clouds import CloudProvider, Hides, missing_extra
+from cogworks.llm.providers.events import Event
 from cogworks.llm.providers.http_door import Waits
 from cogworks.llm.providers.refusals import Complaint, Mask, page
 
@@ -23,7 +28,6 @@ try:
     from botocore.exceptions import ConnectionError as NotConnected
     from botocore.session import Session, get_session
 
-    from cogworks.llm.providers.aws_events import STREAM_TYPE, AwsEvents
 except ModuleNotFoundError as error:
     raise missing_extra("bedrock", "botocore") from error
 
@@ -146,3 +150,52 @@ class BedrockProvider(CloudProvider):
             return page(body, mask)
         kind = str(headers.get("x-amzn-errortype", "error")).partition(":")[0]
         return Complaint(message=said.message, kind=kind, codes=frozenset({kind}))
+
+
+STREAM_TYPE = "application/vnd.amazon.eventstream"
+_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "accessDeniedException": "permission_error",
+        "internalServerException": "api_error",
+        "modelStreamErrorException": "api_error",
+        "modelTimeoutException": "timeout_error",
+        "serviceUnavailableException": "overloaded_error",
+        "throttlingException": "rate_limit_error",
+        "validationException": "invalid_request_error",
+    }
+)
+"""Amazon's exceptions within a stream, in the words of the Messages API."""
+
+
+class AwsEvents:
+    """Reads a stream piece by piece, as `Events` does."""
+
+    def __init__(self) -> None:
+        self._buffer = EventStreamBuffer()
+        self.pending_bytes = 0
+        """Of a message that has not ended yet."""
+
+    def after(self, piece: bytes) -> Iterator[Event]:
+        """The events that end with this piece.
+
+        Raises:
+            ValueError: it is no such stream.
+        """
+        self._buffer.add_data(piece)
+        self.pending_bytes += len(piece)
+        try:
+            for message in self._buffer:
+                self.pending_bytes -= message.prelude.total_length
+                yield _event(message)
+        except (ParserError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a stream of Amazon's: {error}") from error
+
+
+def _event(message: EventStreamMessage) -> Event:
+    headers = message.headers
+    said = json.loads(message.payload)
+    if headers.get(":message-type") == "event":
+        return Event("", base64.b64decode(said["bytes"], validate=True).decode())
+    kind = str(headers.get(":exception-type") or headers.get(":error-code") or "error")
+    error = {"type": _KINDS.get(kind, "api_error"), "message": str(said.get("message", kind))}
+    return Event("error", json.dumps({"type": "error", "error": error}))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cogworks.hub.actions.comments import create_comment
 from cogworks.hub.actions.reviews import create_review
-from cogworks.hub.app import hub_app
 from cogworks.hub.rest.exchange import Route
 from cogworks.hub.rest.routes import ROUTES
+from cogworks.hub.server import hub_app
 from cogworks.hub.world import LIMITS
 from tests.hub.bench import Bench
 from tests.hub.openapi import OfficialDescription

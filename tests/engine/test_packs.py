@@ -4,12 +4,12 @@ from typing import get_args
 
 import pytest
 
+from cogworks.engine.packs import packs_of, shipped_pack
 from cogworks.errors import ConfigurationError
 from cogworks.packs.artefacts import missing
 from cogworks.packs.choosing import Subject, choose
 from cogworks.packs.declared import DOCUMENTS, Pack
-from cogworks.packs.shelf import packs_of, shipped_pack
-from cogworks.settings.context_packs import ShippedPack
+from cogworks.settings.sections import ShippedPack
 from tests.packs.declared import COMMIT, new
 
 TRIGGER = '[trigger]\nlanguages = ["c"]\n'

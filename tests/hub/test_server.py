@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from cogworks.hub.app import hub_app
+from cogworks.hub.server import hub_app
 from tests.hub.graphql_world import Hub
 
 REPO = "/repos/octo/demo"

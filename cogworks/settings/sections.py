@@ -1,0 +1,149 @@
+"""The short tables of `.cogworks/config.toml`, each as a frozen value; the others stand in `config`, `llm` and `labels`."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field
+
+from cogworks.vocabulary import Value
+
+_SHOWN_BELOW = "docs/specs", "specifications"
+
+
+class PathConfig(Value):
+    """`[paths]`: where artifacts are written in the repository."""
+
+    specs: str = Field(default="", pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_./-]*)?$")
+    """Empty: specifications are read in their pull request and kept in the ledger, and no file of them is merged."""
+
+    @property
+    def merges_specs(self) -> bool:
+        """Whether specifications become files of the repository."""
+        return bool(self.specs)
+
+    @property
+    def spec_folders(self) -> tuple[str, ...]:
+        """Where specifications may be written, without a trailing slash: the first that git does not ignore counts.
+
+        Where none is merged, it is where the file stands in the pull request.
+        """
+        # Many repositories ignore `docs`, which their tools make.
+        return (self.specs.rstrip("/"),) if self.merges_specs else _SHOWN_BELOW
+
+
+Lane = Literal["default", "small", "large"]
+"""A built-in pipeline, by its name."""
+AskedLane = Literal["large", "default", "auto", "small"]
+"""What people may ask for; the longer way stands first."""
+
+
+class LaneConfig(Value):
+    """`[pipelines]`: which of the built-in pipelines an item takes, unless a label of the issue says otherwise."""
+
+    lane: AskedLane = "auto"
+    """`auto`: a rule chooses by what Intake found."""
+
+    @property
+    def named(self) -> AskedLane | Literal[""]:
+        """The lane that somebody wrote down; empty: nobody did."""
+        return self.lane if "lane" in self.model_fields_set else ""
+
+
+class ChangeLimits(Value):
+    """`[codegen.limits]`: how much one change of a sub-work-item may do to files that are there; new ones do not count."""
+
+    max_loc_changes: int = Field(default=200, ge=1, le=500)
+    """Lines added and removed."""
+    max_files_per_diff: int = Field(default=5, ge=1, le=15)
+    max_files_beyond_plan: int = Field(default=5, ge=0, le=15)
+    """Of a sub-work-item in all its visits: files that the plan does not list, where the coder says why; tests do not count."""
+    max_total_churn: float = Field(default=2_000.0, ge=1, le=10_000)
+    """Of everything a visit keeps, new files included: half of the lines that were added or removed, weighed by kind."""
+    mistakes_s: float = Field(default=20.0, ge=0, le=600)
+    """So long mistakes are put into a proven change to see whether its tests notice them; 0: none is."""
+
+
+class ProbeConfig(Value):
+    """`[codegen.search]`: whether suspects are probed when tests of a sub-work-item fail, and how much."""
+
+    investigations_enabled: bool = False
+    """Whether suspects are probed before anybody is told of them."""
+    max_probes: int = Field(default=7, ge=1, le=100)
+    """Of one analysis."""
+    probe_pool: int = Field(default=3, ge=1, le=16)
+    """Probes that run at the same time; what they find out does not depend on it."""
+    probe_seconds: float = Field(default=60.0, ge=1, le=3600)
+    """Time limit of one probe."""
+
+
+class CodegenConfig(Value):
+    """`[codegen]`: how a change is tried before it is kept, and looked for when it is not."""
+
+    limits: ChangeLimits = ChangeLimits()
+    search: ProbeConfig = ProbeConfig()
+
+
+DEFAULT_TURNS: Mapping[str, int] = MappingProxyType(
+    {
+        "intake": 4,
+        "architecture": 8,
+        "interface_design": 8,
+        "planning": 4,
+        "code_generation": 24,
+        "review": 6,
+    }
+)
+"""By node; one that a repository wrote has `OTHER_TURNS`."""
+OTHER_TURNS = 6
+
+
+class SightConfig(Value):
+    """`[sight]`: what a prompt shows of the repository, and how often its reader may look further."""
+
+    first_view_tokens: int = Field(default=12_000, ge=1_000, le=200_000)
+    """The room of the files in the first prompt of a question."""
+    max_turns: dict[str, int] = Field(default_factory=dict)
+    """Node -> how many turns of looks its questions have together in one visit; 0: it answers at once."""
+    max_tokens: int = Field(default=300_000, ge=1_000)
+    """Input of one visit, cached input included; beyond it the model is told to answer with what it knows."""
+
+    def turns(self, node: str) -> int:
+        """How many turns of looks a visit of a node has."""
+        return self.max_turns.get(node, DEFAULT_TURNS.get(node, OTHER_TURNS))
+
+
+ShippedPack = Literal["python-library", "rust-embedded-safety"]
+
+
+class ContextPackConfig(Value):
+    """`[context_packs]`; the repository's own are in `.cogworks/context-packs/`."""
+
+    shipped: tuple[ShippedPack, ...] = ()
+    """Packs that ship with cogworks and are considered, too."""
+    max_tokens: int = Field(default=6_000, ge=500, le=50_000)
+    """Of their texts in one prompt, at four characters each; documents beyond are left out whole."""
+
+
+class AuditConfig(Value):
+    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
+
+    prompts: Literal["digest", "full"] = "digest"
+    """`full`: the words of every prompt, without secrets."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
+    """Of one text that is kept, at four characters each; what is beyond is cut."""
+
+
+class IsolationConfig(Value):
+    """`[isolation]`: whose items run code of the repository only in complete isolation."""
+
+    require: Literal["untrusted", "always"] = "untrusted"
+    """`untrusted`: safety-critical items, and those whose author may not write here."""
+
+
+class SecurityConfig(Value):
+    """`[security]`: what happens where a text of people gives orders to the model."""
+
+    injection: Literal["hold", "mark"] = "hold"
+    """`hold`: the item waits until somebody with write permission says why the text may be used; `mark`: it is only marked where a
+    model reads it."""
