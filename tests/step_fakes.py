@@ -16,10 +16,9 @@ from pydantic import BaseModel
 
 from cogworks.engine.base_check import check_base
 from cogworks.engine.consider import Wanted
-from cogworks.engine.ports import StepPorts
+from cogworks.engine.ports import Push, Session, SessionOrder, StepPorts, VisitPorts
 from cogworks.engine.report import StepReport
 from cogworks.engine.step import take_step
-from cogworks.engine.visit import Push, Session, SessionOrder, VisitPorts
 from cogworks.errors import LostRace, TryAgainLater
 from cogworks.forge.bases import part_of
 from cogworks.forge.effects import (

@@ -57,8 +57,8 @@ def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str
     from cogworks.cli.rehearsing import rehearsed
     from cogworks.cli.unasked import Listener
     from cogworks.engine.consider import Wanted
+    from cogworks.engine.ports import Session, SessionOrder
     from cogworks.engine.step import take_step
-    from cogworks.engine.visit import Session, SessionOrder
     from cogworks.github.staging import StagedItem
     from cogworks.llm.provider import Provider
     from cogworks.nodes.task import NodeTask

@@ -1,12 +1,12 @@
 """What people are owed, posted once: a lease of its own, the comments, the record."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from cogworks.engine.consider import Considered
+from cogworks.engine.ports import MovingLedger, Tracker
 from cogworks.engine.release import give_back
-from cogworks.engine.visit import Tracker
 from cogworks.errors import PermissionRefused
 from cogworks.forge.effects import PostComment
 from cogworks.forge.markers import STATUS_TOPIC
@@ -15,7 +15,7 @@ from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Entry, VisitLease
-from cogworks.ledger.record import Change, LedgerCommit, Tip, change_for
+from cogworks.ledger.record import change_for
 from cogworks.pipeline.decision import INPUTS, Answer
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing
@@ -23,13 +23,6 @@ from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import RunState, first_visit_key
 from cogworks.pipeline.visits import LEASE_TTL_S, MAX_ATTEMPTS, Lease
 from cogworks.vocabulary import BranchName, CommitOid, VisitKey
-
-
-class MovingLedger(Protocol):
-    """The ledger branch of the item."""
-
-    def tip(self) -> Tip | None: ...
-    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
 
 
 class Correspondence(Tracker, Protocol):

@@ -5,16 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from cogworks.engine.answer import (
-    AnswerPorts,
-    Correspondence,
-    Due,
-    MovingLedger,
-    held_by,
-    inputs_lease,
-    settle,
-)
+from cogworks.engine.answer import AnswerPorts, Correspondence, Due, held_by, inputs_lease, settle
 from cogworks.engine.consider import lease_ages_of
+from cogworks.engine.ports import MovingLedger
 from cogworks.errors import LostRace
 from cogworks.forge.facts import LabelEvent
 from cogworks.forge.inbox import label_objection

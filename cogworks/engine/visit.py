@@ -1,41 +1,38 @@
 """One claimed visit, S4 to S7: run the node under its lease, publish what it made, record how it ended."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Protocol
 
-from cogworks.engine.neighbours import ListsNeighbours, with_neighbours
+from cogworks.engine.neighbours import with_neighbours
 from cogworks.engine.outgoing import effects_of, forewarning, learn_where_it_stands
-from cogworks.engine.packs import shelf_of
-from cogworks.engine.packs_chosen import ReadsElsewhere, with_packs_chosen
+from cogworks.engine.packs import exemplars_of, shelf_of
+from cogworks.engine.ports import Push, Session, SessionOrder, Tracker, VisitPorts
 from cogworks.engine.purse import Purse, purse_of
 from cogworks.engine.record import (
     Claimed,
     ending_of,
+    frozen_after,
     kept_output,
     with_known_pipeline,
     with_published,
 )
 from cogworks.engine.release import asked_call, give_back, short_of
-from cogworks.engine.remember import ReadsLogs, remembering
+from cogworks.engine.remember import remembering
 from cogworks.engine.route import answers_in, routing_procedure
 from cogworks.engine.time_limits import Deadline, outcome_within
-from cogworks.engine.trust import needs_walls
 from cogworks.errors import ApprovalNeeded, BudgetReached
 from cogworks.forge.effects import Effect, PushBranch
+from cogworks.forge.inbox import objection
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.ledger.lease import Heartbeat, VisitLease
 from cogworks.ledger.record import output_sha256, reply_files
-from cogworks.llm.account import Secures
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.llm.provider import ModelReply
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
-from cogworks.nodes.task import NodeTask
+from cogworks.packs.telling import for_people
 from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.graph import Node
 from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
@@ -46,76 +43,8 @@ from cogworks.pipeline.revalidation import about_to_push
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, NextCall, VisitRecord
 from cogworks.settings.config import Config
-from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 
 RENEWAL_S = 60.0
-Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
-
-
-class Session(Protocol):
-    """A node's world, open for one visit."""
-
-    @property
-    def ports(self) -> NodePorts: ...
-    def push(self, branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
-        """Push the working copy's commit; `expected` is the branch's head as last read, None = it must not exist."""
-
-
-@dataclass(frozen=True)
-class SessionOrder:
-    """What a session is opened for."""
-
-    run_id: RunId
-    task: NodeTask
-    config: Config
-    files: Mapping[str, str]
-    """The repository's files below `.cogworks`: path -> text."""
-    budget_usd: float
-    budget_tokens: int
-    memory: Mapping[str, ModelReply]
-    """Replies that an earlier attempt of this visit paid for, by request key."""
-    on_reply: Callable[[ReplyRecord], None]
-    keep: Callable[[str, str], None]
-    """Has a file of the visit's folder kept: name and text."""
-    left_s: Callable[[], float | None]
-    """How many seconds the node still has; None: as long as it takes. Nothing it waits for may take longer."""
-    check: Callable[[], None]
-    """Raises when the visit has to stop; called between the node's moves."""
-    checkpoint: Callable[[], None]
-    """Has what was paid for and kept put into the ledger; raises as `check`."""
-    secure: Secures
-    """Has what the session may cost set aside in the ledger; raises as `check`, and where so much is not left."""
-    needs_walls: Callable[[], bool]
-    """Whether code of the repository may run only in complete isolation; may cost a request."""
-    root_names: tuple[str, ...] = ()
-    """Files and folders at the root of its default branch."""
-
-
-class Tracker(ReadsLogs, ReadsElsewhere, ListsNeighbours, Protocol):
-    """GitHub as a visit uses it."""
-
-    def read(self) -> Snapshot: ...
-    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
-    def publish(
-        self,
-        effects: Sequence[Effect],
-        snapshot: Snapshot,
-        context: PublicationContext,
-        push: Push,
-    ) -> Published: ...
-
-
-@dataclass(frozen=True)
-class VisitPorts:
-    """The world as a visit uses it."""
-
-    tracker: Tracker
-    nodes: Mapping[NodeId, NodeProcedure]
-    session: Callable[[SessionOrder], AbstractContextManager[Session]]
-    monotonic: Callable[[], float]
-    say: Callable[[str], None]
-    check_base: Callable[[Claimed, NodePorts], Failed | None] = lambda *_: None
-    """Why nothing may be paid for on the base as it is; asked before each visit that calls a model."""
 
 
 @dataclass(frozen=True)
@@ -376,3 +305,42 @@ def _spend_of(record: ReplyRecord) -> Spend:
         output_tokens=usage.output_tokens,
         model_calls=1,
     )
+
+
+def with_packs_chosen(
+    claimed: Claimed, outcome: Outcome, tracker: Tracker, say: Callable[[str], None]
+) -> Claimed:
+    """The visit together with the files that the packs it chose show; people are told of the choice.
+
+    They are read now and kept: what is edited later acts on later runs, and no later visit asks for them.
+    """
+    if (frozen := frozen_after(claimed, outcome)) is None:
+        return claimed
+    if wanted := exemplars_of(frozen):
+        claimed = replace(claimed, elsewhere=tracker.read_elsewhere(wanted))
+        frozen = frozen_after(claimed, outcome) or frozen
+    for line in for_people(frozen):
+        say(f"context packs: {line}")
+    return claimed
+
+
+def needs_walls(tracker: Tracker, snapshot: Snapshot, config: Config, *, is_safety_critical: bool) -> bool:
+    """Whether a service must refuse to run this item's code where it cannot wall it in.
+
+    Costs a request where it depends on an author about whom nothing is known yet.
+    """
+    if is_safety_critical or config.isolation.require == "always":
+        return True
+    return not _is_trusted(tracker, snapshot, config)
+
+
+def _is_trusted(tracker: Tracker, snapshot: Snapshot, config: Config) -> bool:
+    """Whether the issue's author would be obeyed: what the issue asks for becomes code that runs."""
+    author = snapshot.issue.author
+    if author is None or not objection(author, snapshot, config):
+        return author is not None
+    if author.is_bot or author.login in snapshot.permissions:
+        return False
+    asked = tracker.permissions(snapshot, [author.login])
+    known = snapshot.model_copy(update={"permissions": {**snapshot.permissions, **asked}})
+    return not objection(author, known, config)

@@ -20,7 +20,7 @@ from cogworks.wiring.committer import COMMITTER
 
 if TYPE_CHECKING:
     # Whoever repairs a checkout makes no visit and need not load what one does.
-    from cogworks.engine.visit import SessionOrder
+    from cogworks.engine.ports import SessionOrder
     from cogworks.nodes.contract import DomainService
 
 RUNNING_NODES = frozenset({"code_generation"})

@@ -34,7 +34,7 @@ from cogworks.tools.records import redactor_of
 
 if TYPE_CHECKING:
     # Whoever repairs a checkout makes no visit and need not load what one does.
-    from cogworks.engine.visit import SessionOrder
+    from cogworks.engine.ports import SessionOrder
     from cogworks.llm.providers.openai import OpenAIProvider
 
 _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)

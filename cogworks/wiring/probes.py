@@ -26,7 +26,7 @@ from cogworks.wiring.services import open_panel
 
 if TYPE_CHECKING:
     # Whoever repairs a checkout makes no visit and need not load what one does.
-    from cogworks.engine.visit import SessionOrder
+    from cogworks.engine.ports import SessionOrder
 
 PROBE = Caller(node="probe")
 _SHORTEST_S = 0.01

@@ -19,9 +19,8 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.engine.base_check import check_base
-from cogworks.engine.ports import StepPorts
+from cogworks.engine.ports import Session, SessionOrder, StepPorts, VisitPorts
 from cogworks.engine.time_limits import Patience
-from cogworks.engine.visit import Session, SessionOrder, VisitPorts
 from cogworks.errors import CogworksError, TryAgainLater
 from cogworks.forge.addresses import IssueAddress
 from cogworks.github.checks import may_report

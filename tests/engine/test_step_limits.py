@@ -11,10 +11,9 @@ import pytest
 import tomli_w
 
 from cogworks.engine.consider import Wanted
-from cogworks.engine.ports import StepPorts
+from cogworks.engine.ports import Session, SessionOrder, StepPorts, VisitPorts
 from cogworks.engine.report import StepReport
 from cogworks.engine.step import take_step
-from cogworks.engine.visit import Session, SessionOrder, VisitPorts
 from cogworks.errors import TryAgainLater
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.forge.facts import RateLimit

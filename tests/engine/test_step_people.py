@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from cogworks.cli.reporting import EXIT_CODES
-from cogworks.engine.visit import Push
+from cogworks.engine.ports import Push
 from cogworks.errors import PermissionRefused, SafetyHalt, TryAgainLater
 from cogworks.forge.effects import Effect
 from cogworks.forge.facts import Account, Branch, LabelEvent

@@ -9,8 +9,7 @@ from typing import Literal
 import pytest
 
 from cogworks.engine.consider import Wanted
-from cogworks.engine.ports import StepPorts
-from cogworks.engine.visit import Push
+from cogworks.engine.ports import Push, StepPorts
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused
 from cogworks.forge.effects import Effect
 from cogworks.forge.facts import Account

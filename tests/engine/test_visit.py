@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 from cogworks.engine.consider import Wanted
+from cogworks.engine.ports import Session, SessionOrder
 from cogworks.engine.remember import replies_in
 from cogworks.engine.step import take_step
-from cogworks.engine.visit import Session, SessionOrder
 from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
 from cogworks.forge.effects import CreateSubIssue
 from cogworks.ledger.record import LedgerUnreadable

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.engine.visit import SessionOrder
+from cogworks.engine.ports import SessionOrder
 from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.llm.cassette import Cassette
 from cogworks.llm.gateway import ReplyRecord

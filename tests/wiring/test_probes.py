@@ -27,7 +27,7 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import INDEX, TRACE
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.domain_services.transport import ServiceFailed
-from cogworks.engine.visit import Session, SessionOrder
+from cogworks.engine.ports import Session, SessionOrder
 from cogworks.errors import BudgetReached, ConfigurationError
 from cogworks.repair.options import Options, Search
 from cogworks.repair.probe.investigating import ProbeLimits, Watching, investigate

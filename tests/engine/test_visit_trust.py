@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from cogworks.engine.trust import needs_walls
+from cogworks.engine.visit import needs_walls
 from cogworks.forge.facts import Account
 from cogworks.forge.snapshot import Snapshot
 from cogworks.settings.config import CommandConfig, Config
