@@ -61,7 +61,7 @@ from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
-from cogworks.pipeline.worth import ItemCost
+from cogworks.pipeline.spend import ItemCost
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey

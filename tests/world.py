@@ -65,8 +65,8 @@ from cogworks.forge.snapshot import RepositoryFacts, Snapshot
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, read_state
 from cogworks.packs.choosing import ReadElsewhere
+from cogworks.pipeline.spend import ItemCost
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.worth import ItemCost
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 from tests.pipeline.graphs import document
 

@@ -128,7 +128,8 @@ def _print(seen: "Considered", at: str) -> None:
 
 def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:
     """What stands below the tables: money that nobody confirmed, the runs before, and what is left."""
-    from cogworks.pipeline.spending import earlier_line, unconfirmed
+    from cogworks.pipeline.spend import unconfirmed
+    from cogworks.pipeline.spending import earlier_line
 
     if lost := unconfirmed(state.spent):
         yield f"of the total: {lost}. Runners died before they could say what their last calls cost; the provider's bill knows."

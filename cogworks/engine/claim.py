@@ -29,10 +29,10 @@ from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.lane_choice import MOST_FILES
 from cogworks.pipeline.limits import calls_model, grant
 from cogworks.pipeline.position import Standing, aborted_by
+from cogworks.pipeline.spend import Expected, ItemCost, Sum
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import Lease
 from cogworks.pipeline.wording import input_digest
-from cogworks.pipeline.worth import Expected, ItemCost, Sum
 from cogworks.settings.config import Config
 
 

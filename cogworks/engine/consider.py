@@ -6,7 +6,6 @@ from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
-from cogworks.forge.approvals import approvers_to_ask_about, doubted_approvals, shown_calls
 from cogworks.forge.conflicts import with_conflicts
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
@@ -23,10 +22,13 @@ from cogworks.forge.observe import facts_of
 from cogworks.forge.reviews import new_change_requests, with_change_requests
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.wordings import (
+    approvers_to_ask_about,
+    doubted_approvals,
     edited_texts,
     editors_to_ask_about,
     requests_in,
     seen_texts,
+    shown_calls,
     texts_of_people,
 )
 from cogworks.ledger.lease import lease_ages_s

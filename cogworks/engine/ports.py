@@ -21,7 +21,7 @@ from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
-from cogworks.pipeline.worth import ItemCost
+from cogworks.pipeline.spend import ItemCost
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 

@@ -7,8 +7,7 @@ from cogworks.forge.facts import LabelEvent
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.people import IgnoredLabel, InputLabel
 from cogworks.settings.config import Config
-from cogworks.settings.labels import LabelConfig
-from cogworks.settings.sections import AskedLane, Lane
+from cogworks.settings.sections import AskedLane, LabelConfig, Lane
 
 
 class LabelSource(Protocol):

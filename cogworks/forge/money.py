@@ -6,10 +6,8 @@ from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.limits import budget_key, max_cost_usd, share_spent
 from cogworks.pipeline.rounds import ShortOfARound, expected_here, short_of_a_round
-from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.spending import unconfirmed
+from cogworks.pipeline.spend import Expected, Spend, Sum, unconfirmed
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.worth import Expected, Sum
 
 _TOKENS_KEY = "`budgets.pipeline_max_tokens` in `.cogworks/config.toml`"
 

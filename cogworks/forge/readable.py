@@ -7,8 +7,7 @@ from pydantic import ValidationError
 
 from cogworks.errors import CogworksError
 from cogworks.settings.config import Config, require_config
-from cogworks.settings.labels import LabelConfig, label_clashes
-from cogworks.settings.llm import LlmConfig
+from cogworks.settings.sections import LabelConfig, LlmConfig, label_clashes
 from cogworks.toml_text import tables_in
 
 _NO_MODEL = LlmConfig(model="unknown")

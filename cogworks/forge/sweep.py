@@ -9,7 +9,7 @@ from cogworks.forge.labels import present_inputs
 from cogworks.pipeline.noticing import OID_DIGITS, read_seen
 from cogworks.pipeline.people import BLOCKED, CONFIGURATION, PART, Inputs
 from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
-from cogworks.settings.labels import LabelConfig
+from cogworks.settings.sections import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
 
 COMMENTS_PER_ITEM = 20

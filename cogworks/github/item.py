@@ -29,7 +29,7 @@ from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
 from cogworks.pipeline.expected import cost_in
-from cogworks.pipeline.worth import ItemCost
+from cogworks.pipeline.spend import ItemCost
 from cogworks.unexpected import Node, each, expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, NodeId
 

@@ -45,7 +45,7 @@ from cogworks.github.publishing import Push
 from cogworks.ledger.record import Change, LedgerCommit, Tip
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
-from cogworks.pipeline.worth import ItemCost
+from cogworks.pipeline.spend import ItemCost
 from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
 
 NOWHERE = CommitOid("0" * 40)

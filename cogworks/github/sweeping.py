@@ -37,7 +37,7 @@ from cogworks.github.sweep_document import (
 )
 from cogworks.pipeline.limits import limits_mark
 from cogworks.settings.config import require_config
-from cogworks.settings.labels import LabelConfig
+from cogworks.settings.sections import LabelConfig
 from cogworks.vocabulary import IssueNumber
 
 

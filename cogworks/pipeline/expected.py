@@ -12,8 +12,8 @@ from cogworks.pipeline.elements import Node
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import calls_model
 from cogworks.pipeline.rounds import dearest_round
+from cogworks.pipeline.spend import Expected, ItemCost, Sum, sum_of
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.worth import Expected, ItemCost, Sum, sum_of
 from cogworks.vocabulary import NodeId
 
 MOST_ITEMS = 20

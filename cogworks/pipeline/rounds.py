@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import max_cost_usd, tokens_of
+from cogworks.pipeline.spend import Expected, Sum, sum_of
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.worth import Expected, Sum, sum_of
 from cogworks.vocabulary import Value
 
 

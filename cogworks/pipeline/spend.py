@@ -1,4 +1,4 @@
-"""What was paid, as a sum that can be added to and taken from."""
+"""Money and tokens: what was paid, as a sum that can be added to and taken from, and what work is worth."""
 
 from cogworks.vocabulary import Value
 
@@ -34,3 +34,52 @@ class Spend(Value):
             unconfirmed_usd=round(self.unconfirmed_usd - other.unconfirmed_usd, 9),
             unconfirmed_tokens=self.unconfirmed_tokens - other.unconfirmed_tokens,
         )
+
+
+class Sum(Value):
+    """Dollars and tokens, where nobody asks how many of them went in and came out."""
+
+    usd: float = 0.0
+    tokens: int = 0
+
+    def times(self, count: int) -> "Sum":
+        return Sum(usd=self.usd * count, tokens=self.tokens * count)
+
+
+class ItemCost(Value):
+    """What an item that has ended came to."""
+
+    pipeline: str
+    """The one on which it ended."""
+    whole: Sum
+    round: Sum
+    """Its dearest round of rework, or what one would have repeated."""
+
+
+class Expected(Value):
+    """What an item is expected to cost on one pipeline."""
+
+    pipeline: str
+    whole: Sum
+    """Where nothing is sent back, unless items did so that ended."""
+    round: Sum
+    """The dearest round of rework."""
+    items: int = 0
+    """How many finished items say so; 0: none, so that it follows from the questions of the pipeline."""
+    lowest_usd: float = 0.0
+    highest_usd: float = 0.0
+    """Of those items."""
+    part: Sum = Sum()
+    """Of each sub-work-item, where no item says more."""
+    questions: int = 0
+    shown_tokens: int = 0
+    """Of the repository, that a question shows at most."""
+
+
+def sum_of(spend: Spend) -> Sum:
+    return Sum(usd=spend.cost_usd, tokens=spend.input_tokens + spend.output_tokens)
+
+
+def unconfirmed(spend: Spend) -> str:
+    """How much of what was spent is only known to have been reserved, in words; empty = none of it."""
+    return f"${spend.unconfirmed_usd:.4f} reserved, not confirmed" if spend.unconfirmed_usd else ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from operator import itemgetter
 
-from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.spend import Spend, unconfirmed
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import FoldedVisits, Lease, VisitRecord
 from cogworks.vocabulary import NodeId, SubItemKey, Value
@@ -30,11 +30,6 @@ def by_node(state: RunState) -> tuple[SpendRow, ...]:
 def by_sub_item(state: RunState) -> tuple[SpendRow, ...]:
     """One row for the item as a whole and one for each visited sub-work-item; their sum is `state.spent`."""
     return _grouped(state, lambda each: (None, each.sub_item))
-
-
-def unconfirmed(spend: Spend) -> str:
-    """How much of what was spent is only known to have been reserved, in words; empty = none of it."""
-    return f"${spend.unconfirmed_usd:.4f} reserved, not confirmed" if spend.unconfirmed_usd else ""
 
 
 def earlier_line(state: RunState) -> str:

@@ -22,9 +22,8 @@ from cogworks.pipeline.people import (
     Owed,
     Refusal,
 )
-from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.spend import Expected, ItemCost, Spend
 from cogworks.pipeline.visits import FoldedVisits, Lease, NextCall, VisitRecord, fold
-from cogworks.pipeline.worth import Expected, ItemCost
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from cogworks.settings.labels import LabelConfig
+from cogworks.settings.sections import LabelConfig
 from cogworks.vocabulary import Value
 
 

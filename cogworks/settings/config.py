@@ -20,17 +20,19 @@ from cogworks.settings.credentials import (
     unusable_proxies,
 )
 from cogworks.settings.environment import EnvironmentConfig
-from cogworks.settings.labels import LabelConfig, label_clashes
-from cogworks.settings.llm import LlmConfig, Price
 from cogworks.settings.sections import (
     AuditConfig,
     CodegenConfig,
     ContextPackConfig,
     IsolationConfig,
+    LabelConfig,
     LaneConfig,
+    LlmConfig,
     PathConfig,
+    Price,
     SecurityConfig,
     SightConfig,
+    label_clashes,
 )
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value

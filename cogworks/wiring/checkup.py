@@ -39,8 +39,7 @@ from cogworks.settings.config import (
     child_environment,
     parse_config,
 )
-from cogworks.settings.llm import LlmConfig
-from cogworks.settings.sections import PathConfig
+from cogworks.settings.sections import LlmConfig, PathConfig
 from cogworks.telling import During
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Severity

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from cogworks.repair.options import ModelChoice
 from cogworks.settings.config import Config, Environment, parse_config
-from cogworks.settings.llm import LlmConfig, Price
+from cogworks.settings.sections import LlmConfig, Price
 
 _OWN = "own-client"
 _FREE = Price(input=0, output=0, cache_write=0, cache_read=0)

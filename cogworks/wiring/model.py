@@ -28,7 +28,7 @@ from cogworks.packs.choosing import FrozenPacks
 from cogworks.packs.telling import knowledge
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
-from cogworks.settings.llm import Price as ConfiguredPrice
+from cogworks.settings.sections import Price as ConfiguredPrice
 from cogworks.telling import During
 from cogworks.tools.records import redactor_of
 

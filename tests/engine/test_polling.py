@@ -10,7 +10,7 @@ from cogworks.engine.poll import Poller, StepDone, SweepReport, as_object, keep_
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
 from cogworks.forge.addresses import IssueAddress, RepositoryAddress
 from cogworks.forge.sweep import Listed, Seen
-from cogworks.settings.labels import LabelConfig
+from cogworks.settings.sections import LabelConfig
 from cogworks.vocabulary import IssueNumber
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.expected import cost_in
-from cogworks.pipeline.worth import ItemCost, Sum
+from cogworks.pipeline.spend import ItemCost, Sum
 from cogworks.vocabulary import NodeId
 from tests.step_fakes import NODES, Died, Fault, Runner, until_done
 from tests.world import World

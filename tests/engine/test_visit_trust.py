@@ -8,8 +8,7 @@ from cogworks.engine.visit import needs_walls
 from cogworks.forge.facts import Account
 from cogworks.forge.snapshot import Snapshot
 from cogworks.settings.config import CommandConfig, Config
-from cogworks.settings.llm import LlmConfig
-from cogworks.settings.sections import IsolationConfig
+from cogworks.settings.sections import IsolationConfig, LlmConfig
 from cogworks.vocabulary import Login
 from tests.world import World
 

@@ -6,8 +6,8 @@ import pytest
 
 from cogworks.forge.money import budget_lines, expected_lines
 from cogworks.pipeline.parser import built_in_pipelines
+from cogworks.pipeline.spend import Expected, Sum
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.worth import Expected, Sum
 from tests.pipeline.runs import facts, new_run
 
 SMALL = built_in_pipelines().pipelines["small"]

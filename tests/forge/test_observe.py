@@ -8,7 +8,7 @@ from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.people import IgnoredLabel
 from cogworks.pipeline.state import issue_digest
 from cogworks.settings.config import Config, parse_config
-from cogworks.settings.labels import LabelConfig
+from cogworks.settings.sections import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, VisitKey
 from tests.pipeline.runs import at
 from tests.step_fakes import after

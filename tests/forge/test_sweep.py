@@ -26,7 +26,7 @@ from cogworks.forge.sweep import (
     wants_mergeable,
     wants_pulls,
 )
-from cogworks.settings.labels import LabelConfig
+from cogworks.settings.sections import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 from tests.engine.open_items import record
 

@@ -12,8 +12,7 @@ from cogworks.pipeline.expected import (
     from_questions,
 )
 from cogworks.pipeline.parser import built_in_pipelines
-from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.worth import ItemCost, Sum
+from cogworks.pipeline.spend import ItemCost, Spend, Sum
 from tests.pipeline.runs import new_run, visit
 
 SMALL = built_in_pipelines().pipelines["small"]

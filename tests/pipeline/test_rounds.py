@@ -2,9 +2,8 @@
 
 from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.rounds import dearest_round, short_of_a_round
-from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.spend import Expected, Spend, Sum
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.worth import Expected, Sum
 from tests.pipeline.runs import facts, lease, new_run, visit
 from tests.pipeline.test_limits import fan, spending
 

@@ -10,7 +10,7 @@ from cogworks.errors import ConfigurationError
 from cogworks.services.python.index_gateway import Gateway, Unreachable
 from cogworks.services.python.package_index import Indexes
 from cogworks.settings.config import Config, Environment
-from cogworks.settings.llm import LlmConfig
+from cogworks.settings.sections import LlmConfig
 from cogworks.wiring.model import open_provider
 from tests import forking
 from tests.codebase.test_git_redirects import Listener, listening

@@ -21,8 +21,7 @@ from cogworks.settings.config import (
     require_config,
 )
 from cogworks.settings.credentials import Clouds
-from cogworks.settings.labels import LabelConfig, label_clashes
-from cogworks.settings.llm import LlmConfig
+from cogworks.settings.sections import LabelConfig, LlmConfig, label_clashes
 
 SMALLEST = '[llm]\nmodel = "claude-sonnet-5-5"\n'
 

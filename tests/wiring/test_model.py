@@ -20,7 +20,7 @@ from cogworks.llm.providers.openai import OpenAIProvider
 from cogworks.llm.providers.responses import ResponsesProvider
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings.config import Environment, parse_config, read_environment
-from cogworks.settings.llm import LlmConfig
+from cogworks.settings.sections import LlmConfig
 from cogworks.telling import unknown
 from cogworks.vocabulary import RunId
 from cogworks.wiring.model import (
