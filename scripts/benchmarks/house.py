@@ -2,17 +2,20 @@
 
 A step is taken in this process with the fakes of the tests: a GitHub in memory and nodes that only answer. What is counted are the
 files of `cogworks/` that its calls enter, how often they change from one file to another, and how often the position of a run is
-computed. The rest is read from the sources. `--root` measures another checkout that has the same fakes.
+computed. The rest is read from the sources: their shape, and how many files name the newest of its kind, which is how many the
+next one of that kind touches. `--root` measures another checkout that has the same fakes.
 """
 
 import ast
 import io
 import json
 import os
+import re
 import statistics
 import sys
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -21,6 +24,18 @@ from typing import Any
 import click
 
 LEFT_OUT = ("bundled", "sample", "__pycache__")
+MARKS: Mapping[str, str] = {
+    "files of a node": r"\binterface_design\b",
+    "files of a provider": r"\bbedrock\b",
+    "files of the retry policy": r"\bjitter\b",
+    "files of a language": r"\bruby\b",
+    "files of the status text": r"merge or approve pull request",
+}
+"""What names one thing of a kind: a change of that kind touches the files that hold it."""
+KINDS = (".py", ".toml", ".json")
+NO_CODE = ("bundled", "sample", "cassettes", "data")
+HOTTEST = 40
+"""The files that a step calls most often: there a newcomer reads first."""
 
 
 @dataclass
@@ -28,7 +43,8 @@ class Walk:
     """What one step entered."""
 
     package: str
-    files: set[str] = field(default_factory=set)
+    calls: Counter[str] = field(default_factory=Counter)
+    """File -> how many calls enter it."""
     switches: int = 0
     positions: int = 0
     last: str = ""
@@ -38,7 +54,7 @@ class Walk:
         file = frame.f_code.co_filename
         if event != "call" or not file.startswith(self.package) or frame.f_code.co_name == "<module>":
             return
-        self.files.add(file)
+        self.calls[file] += 1
         self.switches += file != self.last
         self.last = file
         self.positions += frame.f_code.co_name == "locate" and file.endswith("position.py")
@@ -86,7 +102,7 @@ def sources(package: Path) -> Sources:
         lines=total,
         median_function=statistics.median(sizes),
         p90_function=statistics.quantiles(sizes, n=10)[-1],
-        comments_per_100_lines=round(100 * sum(map(_comments, texts.values())) / total, 1),
+        comments_per_100_lines=_comment_rate(texts.values()),
         small_with_one_importer=sum(
             1 for name in texts if lines[name] <= 70 and sum(name in used for used in imports.values()) == 1
         ),
@@ -119,6 +135,22 @@ def _imports(tree: ast.Module, known: Mapping[str, object]) -> set[str]:
     return found & known.keys()
 
 
+def files_of_changes(package: Path) -> dict[str, int]:
+    """How many files hold what `MARKS` names of each kind of change."""
+    texts = [
+        path.read_text("utf-8")
+        for path in package.rglob("*")
+        if path.suffix in KINDS and not {*path.relative_to(package).parts} & {*LEFT_OUT, *NO_CODE}
+    ]
+    return {kind: sum(bool(re.search(mark, text)) for text in texts) for kind, mark in MARKS.items()}
+
+
+def _comment_rate(texts: Iterable[str]) -> float:
+    """Comments in 100 lines."""
+    known = tuple(texts)
+    return round(100 * sum(map(_comments, known)) / sum(text.count("\n") for text in known), 1)
+
+
 def _comments(text: str) -> int:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return sum(token.type == tokenize.COMMENT and "noqa" not in token.string for token in tokens)
@@ -147,10 +179,14 @@ def main(root: str, as_json: bool) -> None:
     package = folder / "cogworks"
     seen = walk(package)
     figures: dict[str, Any] = {
-        "files_entered": len(seen.files),
+        "files_entered": len(seen.calls),
         "file_switches": seen.switches,
         "positions_computed": seen.positions,
         **asdict(sources(package)),
+        "comments_in_hottest": _comment_rate(
+            Path(file).read_text("utf-8") for file, _ in seen.calls.most_common(HOTTEST)
+        ),
+        **{kind.replace(" ", "_"): count for kind, count in files_of_changes(package).items()},
     }
     if as_json:
         click.echo(json.dumps(figures))
