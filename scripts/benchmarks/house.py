@@ -17,6 +17,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -50,9 +51,10 @@ class Walk:
     last: str = ""
 
     def note(self, frame: FrameType, event: str, _: object) -> None:
-        """A profile function; a module that is only being imported does not count."""
+        """A profile function; a module that is only being imported does not count, nor do the bodies of its classes."""
         file = frame.f_code.co_filename
-        if event != "call" or not file.startswith(self.package) or frame.f_code.co_name == "<module>":
+        is_function = bool(frame.f_code.co_flags & CO_OPTIMIZED)
+        if event != "call" or not file.startswith(self.package) or not is_function:
             return
         self.calls[file] += 1
         self.switches += file != self.last
