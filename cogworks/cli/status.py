@@ -78,9 +78,9 @@ def outcome_word(decision: "Decision") -> str:
 
 
 def _as_object(seen: "Considered") -> dict[str, Any]:
+    from cogworks.pipeline.expected import expected_here
     from cogworks.pipeline.limits import max_cost_usd
     from cogworks.pipeline.position import codes_of, waiting_for
-    from cogworks.pipeline.rounds import expected_here
 
     state = seen.state
     spent, expected = state.spent, expected_here(state)

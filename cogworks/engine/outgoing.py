@@ -12,11 +12,11 @@ from cogworks.forge.publication import Published, PublishedComment
 from cogworks.forge.reviews import answer_to_review
 from cogworks.forge.surface import project, status_comment
 from cogworks.nodes.contract import Outcome, Succeeded
+from cogworks.pipeline.expected import short_of_a_round
 from cogworks.pipeline.limits import calls_model
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.redoing import answered_by
-from cogworks.pipeline.rounds import short_of_a_round
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import VisitRecord
 

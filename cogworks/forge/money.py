@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from cogworks.pipeline.expected import ShortOfARound, expected_here, short_of_a_round
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.limits import budget_key, max_cost_usd, share_spent
-from cogworks.pipeline.rounds import ShortOfARound, expected_here, short_of_a_round
 from cogworks.pipeline.spend import Expected, Spend, Sum, unconfirmed
 from cogworks.pipeline.state import RunState
 

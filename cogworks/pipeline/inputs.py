@@ -5,12 +5,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from cogworks.leaving import called
-from cogworks.pipeline.calls import (
-    approval_line,
-    asking_visit,
-    lapsed,
-    with_approved_call,
-)
+from cogworks.pipeline.calls import approval_line, asking_visit, lapsed, with_approved_call
 from cogworks.pipeline.contamination import answered
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.gates import artifact_of, is_gated

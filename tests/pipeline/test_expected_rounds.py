@@ -1,7 +1,7 @@
 """Whether another round of rework can be paid for, before there was one and afterwards."""
 
+from cogworks.pipeline.expected import dearest_round, short_of_a_round
 from cogworks.pipeline.parser import built_in_pipelines
-from cogworks.pipeline.rounds import dearest_round, short_of_a_round
 from cogworks.pipeline.spend import Expected, Spend, Sum
 from cogworks.pipeline.state import RunState
 from tests.pipeline.runs import facts, lease, new_run, visit
