@@ -38,6 +38,11 @@ class Inquiry:
         self._tree = ""
         self._times = 0
 
+    def traced(self, failing: TestReport) -> str:
+        """The test whose steps the first probes will want; empty where none are sent."""
+        is_wanted = self._tools.sandbox_pool is not None and self._job.options.search.investigations_enabled
+        return Scene(failing=failing, suspects=()).target if is_wanted and not failing.hung else ""
+
     def into(self, localised: Localised, failing: TestReport) -> Localised:
         """The suspects in the order of what is believed after the probes; as they came where none may be sent.
 
@@ -64,6 +69,7 @@ class Inquiry:
             suspects=localised.suspects,
             covering=localised.covering or {},
             timeout_s=options.probe_seconds,
+            steps=localised.steps,
         )
         watching = Watching(self._tell, self._tools.say)
         found = self._notes.findings = investigate(
@@ -131,6 +137,7 @@ class Diagnosis:
             hops=hops,
             padding_lines=self._job.options.limits.slice_padding_lines,
             timeout_s=self._job.limits.baseline_s,
+            steps_of=self._inquiry.traced(self._failing),
         )
         localised = self._notes.localised = localise(
             self._failing, self._tools.explorer, reach=reach, rules=self._job.rules

@@ -182,9 +182,9 @@ class Locator(Exploration):
             probing=tuple(probing),
         )
 
-    def coverage(self, *, timeout_s: float) -> Coverage | None:
+    def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
         tree = self._workspace.tree_name()
-        found = self._covered.get(tree) or super().coverage(timeout_s=timeout_s)
+        found = self._covered.get(tree) or super().coverage(timeout_s=timeout_s, steps_of=steps_of)
         if found is not None:
             self._covered[tree] = found
         return found

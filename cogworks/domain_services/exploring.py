@@ -106,6 +106,10 @@ class CoverageParams(SimulateParams):
 
     artifacts: tuple[str, ...] = ()
     """Only these files are reported; none: all of the repository except tests."""
+    steps_of: str = ""
+    """One of the tests: where it fails, what it executes is told as well, as `trace` tells it, if that costs no run of its own."""
+    max_events: int = Field(default=2000, ge=1, le=100_000)
+    max_value_chars: int = Field(default=120, ge=1, le=10_000)
 
 
 class TestCoverage(Message):
@@ -115,28 +119,6 @@ class TestCoverage(Message):
     test: str
     lines: dict[str, tuple[Lines, ...]]
     """Artifact -> stretches in ascending order."""
-
-
-class Coverage(Message):
-    """The result of `coverage`."""
-
-    report: TestReport
-    tests: tuple[TestCoverage, ...]
-    """One for each test that ran, failed ones included."""
-
-
-class TraceParams(Message):
-    """What `trace` is asked."""
-
-    test: str
-    """One test id."""
-    artifacts: tuple[str, ...] = ()
-    """Only events in these files; none: all of the repository except installed packages."""
-    lines: tuple[Lines, ...] = ()
-    """Only events in these stretches of the artifacts; none: everywhere."""
-    max_events: int = Field(default=2000, ge=1, le=100_000)
-    max_value_chars: int = Field(default=120, ge=1, le=10_000)
-    timeout_s: float = Field(default=60.0, gt=0)
 
 
 class TraceEvent(Message):
@@ -152,6 +134,39 @@ class TraceEvent(Message):
     """Local variables that are new or differ from the event before; shortened, without secrets and addresses."""
     value: str = ""
     """What is returned or raised."""
+
+
+class Steps(Message):
+    """What the test `steps_of` executed when it was run once more, in the same process and with the same failure."""
+
+    test: str
+    events: tuple[TraceEvent, ...]
+    truncated: bool = False
+    """Whether `max_events` ended the recording."""
+
+
+class Coverage(Message):
+    """The result of `coverage`."""
+
+    report: TestReport
+    tests: tuple[TestCoverage, ...]
+    """One for each test that ran, failed ones included."""
+    steps: Steps | None = None
+    """None: nobody asked for them, or they cost a run of their own: see `trace`."""
+
+
+class TraceParams(Message):
+    """What `trace` is asked."""
+
+    test: str
+    """One test id."""
+    artifacts: tuple[str, ...] = ()
+    """Only events in these files; none: all of the repository except installed packages."""
+    lines: tuple[Lines, ...] = ()
+    """Only events in these stretches of the artifacts; none: everywhere."""
+    max_events: int = Field(default=2000, ge=1, le=100_000)
+    max_value_chars: int = Field(default=120, ge=1, le=10_000)
+    timeout_s: float = Field(default=60.0, gt=0)
 
 
 class Trace(Message):
@@ -178,6 +193,8 @@ class InstrumentParams(Message):
     """For `shorten`: which of the statements."""
 
 
+VALUE_CHARS = 300
+"""So long a value is shown to whoever looks for a fault."""
 NOTED = "cogworks_probe_"
 """How the names of variables begin that hold what was noted, and the messages of checks that fail."""
 

@@ -10,6 +10,7 @@ from cogworks.codebase.reading import read_text
 from cogworks.codebase.sandboxes import shadow_of
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.exploring import (
+    VALUE_CHARS,
     Beside,
     BesideParams,
     CallGraph,
@@ -122,15 +123,29 @@ class Exploration:
         """A file as it lies there; None when there is none that is text."""
         return read_text(self._tree.path, path)
 
-    def coverage(self, *, timeout_s: float) -> Coverage | None:
-        """Which lines each test of the suite executes."""
+    def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
+        """Which lines each test of the suite executes.
+
+        Args:
+            steps_of: a test whose steps are told as well, where that costs nothing.
+        """
+        params = CoverageParams(
+            tests=self._suite,
+            timeout_s=timeout_s,
+            test_timeout_s=self._pace.limit_s,
+            steps_of=steps_of,
+            max_value_chars=VALUE_CHARS,
+        )
         with self._during("running the suite with coverage", timeout_s):
-            params = CoverageParams(tests=self._suite, timeout_s=timeout_s, test_timeout_s=self._pace.limit_s)
             found = self._explored(COVERAGE, params)
         if not found:
             return None
         report = TestReport(cases=tuple(case for each in found for case in each.report.cases))
-        return Coverage(report=report, tests=tuple(test for each in found for test in each.tests))
+        return Coverage(
+            report=report,
+            tests=tuple(test for each in found for test in each.tests),
+            steps=next((each.steps for each in found if each.steps), None),
+        )
 
     def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None:
         """What is called, inherited and tested around the seeds; of several services the first that knows any of them."""

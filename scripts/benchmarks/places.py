@@ -60,8 +60,8 @@ class Unmeasured:
     def text(self, path: str) -> str | None:
         return self._explorer.text(path)
 
-    def coverage(self, *, timeout_s: float) -> Coverage | None:
-        del timeout_s
+    def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
+        del timeout_s, steps_of
         return None
 
     def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None:

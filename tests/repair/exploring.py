@@ -69,7 +69,7 @@ class ScriptedExplorer:
     def text(self, path: str) -> str | None:
         return self._texts.get(path)
 
-    def coverage(self, *, timeout_s: float) -> Coverage | None:
+    def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
         return self._coverage
 
     def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.repair.instance import Instance
 from cogworks.repair.proof import Proof
 from cogworks.settings.config import read_environment
@@ -87,6 +88,27 @@ def test_a_short_suite_runs_twice_before_a_change_and_once_with_it(tmp_path: Pat
     assert ran[-1] == BESIDE
     (target,) = [each for each in proof.tests if each.id == TARGET]
     assert (target.verdict, target.reruns) == ("fail_to_pass", ("passed", "passed"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_first_probes_have_their_answers_from_the_run_that_measured_coverage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid_out: list[object] = []
+    at = Sandboxes.at
+    monkeypatch.setattr(Sandboxes, "at", lambda *words, **more: laid_out.append(words) or at(*words, **more))
+    shop = make_shop(tmp_path, dict(FILES))
+    model = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
+    order = Order(shop, Instance(instance_id="a", failing_tests=(TARGET,)), PATIENT)
+
+    with open_repair(order, read_environment({}), say=print, provider=model) as repair:
+        assert repair.run().success, repair.reason
+        reports = repair.notes.findings.reports
+
+    assert [(each.kind, each.error) for each in reports] == [("trace", "")] * len(reports)
+    assert "likely_cause" in [each.recommendation for each in reports]
+    assert laid_out == []
 
 
 @pytest.mark.slow

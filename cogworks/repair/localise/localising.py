@@ -7,8 +7,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from pydantic import Field
+
 from cogworks.codebase.changes import matching
-from cogworks.domain_services.exploring import CallGraph, CallNode, Coverage, Symbol, SymbolIndex
+from cogworks.domain_services.exploring import CallGraph, CallNode, Coverage, Steps, Symbol, SymbolIndex
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.localise.slices import PADDING_LINES, Slice, slices_of
 from cogworks.repair.localise.spectrum import Spectrum, spectrum_of
@@ -51,7 +53,7 @@ class Explorer(Protocol):
     """What is known of the worktree; None: nobody offers it."""
 
     def text(self, path: str) -> str | None: ...
-    def coverage(self, *, timeout_s: float) -> Coverage | None: ...
+    def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None: ...
     def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None: ...
     def index(self, artifacts: Sequence[str]) -> SymbolIndex | None: ...
     def words(self) -> Index | None:
@@ -66,6 +68,8 @@ class Reach(Value):
     padding_lines: int = PADDING_LINES
     timeout_s: float = 600.0
     """Of the run that measures coverage."""
+    steps_of: str = ""
+    """The failing test whose steps are wanted later; empty: none are."""
 
 
 class Localised(Value):
@@ -83,6 +87,8 @@ class Localised(Value):
     """Whether there were more of them than were looked at."""
     covering: dict[str, tuple[str, ...]] | None = None
     """Artifact -> tests that execute it; None: no coverage could be had."""
+    steps: Steps | None = Field(default=None, exclude=True, repr=False)
+    """Of the test whose steps were wanted, where they came with the coverage."""
 
 
 def localise(
@@ -98,7 +104,7 @@ def localise(
     messages += failing.collection_errors
     traces = tuple(frames for message in messages if (frames := frames_of(message)))
     ids = {case.id for case in failing.cases if case.outcome in _BAD}
-    coverage = explorer.coverage(timeout_s=reach.timeout_s)
+    coverage = explorer.coverage(timeout_s=reach.timeout_s, steps_of=reach.steps_of)
     spectrum = None if coverage is None else _spectrum(coverage, ids, rules)
     nodes, knows_hops, truncated = _neighbourhood(traces, spectrum or {}, explorer, reach)
     index = explorer.index(sorted(spectrum)) if spectrum else None
@@ -131,6 +137,7 @@ def localise(
         nodes=len(nodes),
         truncated=truncated,
         covering=None if coverage is None else _covering(coverage),
+        steps=None if coverage is None else coverage.steps,
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cogworks.canonical import canonical, sha256
 from cogworks.codebase.sandboxes import Hit
+from cogworks.domain_services.exploring import Steps
 from cogworks.domain_services.messages import Message, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.repair.localise.suspects import Suspect
@@ -126,6 +127,8 @@ class Scene(Value):
     """Artifact -> tests that execute it."""
     timeout_s: float = 60.0
     """Of one probe."""
+    steps: Steps | None = None
+    """What a test executes, where whoever measured coverage has told."""
 
     @property
     def tests(self) -> tuple[str, ...]:

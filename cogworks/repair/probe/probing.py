@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.exploring import (
+    VALUE_CHARS,
     CallGraphParams,
     CoverageParams,
     ExploreParams,
@@ -40,6 +41,7 @@ from cogworks.repair.probe.probes import (
 from cogworks.repair.probe.readings import (
     coverage_seen,
     essence,
+    events_within,
     has_fired,
     kinds_in,
     structure_seen,
@@ -51,7 +53,6 @@ from cogworks.repair.transact.diffrules import fingerprint
 
 _PASSING = 2
 """Passing tests a failing one is compared with."""
-_VALUE_CHARS = 300
 _MARGIN_S = 5.0
 """A service that ends a run at its limit can still say what it saw."""
 
@@ -88,7 +89,7 @@ class _Work:
         """One trace serves all suspects; one that broke off before this one ran is taken again for it alone."""
         if not self._scene.target:
             return Seen(error="no failing test came to run")
-        traces = self._known(
+        traces = self._told_before() or self._known(
             TRACE, self._trace_params(artifacts=self._scene.artifacts, lines=self._all_lines())
         )
         seen = [self._read(trace) for trace in traces]
@@ -314,9 +315,19 @@ class _Work:
             test=test or self._scene.target,
             artifacts=tuple(artifacts),
             lines=tuple(lines),
-            max_value_chars=_VALUE_CHARS,
+            max_value_chars=VALUE_CHARS,
             timeout_s=self._time_s(),
         )
+
+    def _told_before(self) -> Sequence[Trace]:
+        """The same from the run that measured coverage, where it noted the steps."""
+        steps = self._scene.steps
+        if steps is None or steps.truncated or steps.test != self._scene.target:
+            return ()
+        self._left -= 1
+        case = next(each for each in self._scene.failing.cases if each.id == steps.test)
+        events = events_within(steps.events, self._scene.artifacts, self._all_lines())
+        return (Trace(case=case, events=events),)
 
     def _all_lines(self) -> tuple[Lines, ...]:
         """Of every suspect; a file of one may have lines of another among them, which are passed over."""

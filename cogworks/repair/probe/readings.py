@@ -52,6 +52,23 @@ def trace_seen(trace: Trace, suspect: Suspect, others: Sequence[Suspect], failur
     return Seen(observations=observed)
 
 
+def events_within(
+    events: Iterable[TraceEvent], artifacts: Collection[str], lines: Collection[Lines]
+) -> tuple[TraceEvent, ...]:
+    """The events in these stretches of these artifacts, as if no others had been noted: each has the values since the one before."""
+    found: list[TraceEvent] = []
+    left_out: dict[tuple[str, str, int], dict[str, str]] = {}
+    for event in events:
+        frame = (event.artifact, event.symbol, event.depth)
+        before = left_out.pop(frame, {}) if event.kind != "call" else {}
+        values = {**before, **event.values}
+        if event.artifact in artifacts and any(first <= event.line <= last for first, last in lines):
+            found.append(event.model_copy(update={"values": values}))
+        else:
+            left_out[frame] = values
+    return tuple(found)
+
+
 def coverage_seen(coverage: Coverage, suspect: Suspect, failing: Collection[str]) -> Seen:
     """Which of a suspect's lines the failing tests execute, and which they do not."""
     lines: set[int] = set()

@@ -159,8 +159,8 @@ class SteadyTests:
         report = self._consulted.run_groups(asked, timeout_s=timeout_s)
         return self.numbered(report) if report else None
 
-    def coverage(self, *, timeout_s: float) -> Coverage | None:
-        found = self._consulted.coverage(timeout_s=timeout_s)
+    def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
+        found = self._consulted.coverage(timeout_s=timeout_s, steps_of=steps_of)
         if self._first is not None and not self._is_compared:
             self._is_compared = True
             again = self._second = found.report if found else self._consulted.run((), timeout_s=timeout_s)

@@ -1,5 +1,6 @@
 """The operation `coverage`: the lines each test executes."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
@@ -25,6 +26,7 @@ from cogworks.services.python.simulating import (
 )
 from cogworks.services.python.testfiles import is_test_file
 from cogworks.services.python.testrun import Observed, observe_tests
+from cogworks.services.python.tracing import steps_in
 from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Plugin
 
@@ -42,13 +44,17 @@ def coverage(request: Request, folder: Path, machine: Machine) -> Response:
     asked = in_other_words(wanted(params), request, folder, machine.search_path)
     # Another runner's process is none that our measurement could be put into; what pytest executes is the same.
     command = () if is_foreign(asked.command) else asked.command
-    asked = asked._replace(plugins=(_plugin(),), command=command)
+    asked = asked._replace(plugins=(_plugin(), *_retelling(params)), command=command)
     asked = equipped(asked, request, folder, machine)
     run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
     if lacking := [record["text"] for record in run.records if record["kind"] == "unmeasured"]:
         text = f"coverage: lines cannot be measured in this project's environment: {lacking[0]}"
         return refused(request.request_id, ErrorCode.TOOL_NOT_FOUND, text)
-    result = Coverage(report=run.report, tests=_tests(run, _wanted_artifact(params.artifacts, folder)))
+    result = Coverage(
+        report=run.report,
+        tests=_tests(run, _wanted_artifact(params.artifacts, folder)),
+        steps=steps_in(run.records, params.steps_of) if params.steps_of else None,
+    )
     return found(
         request,
         test_diagnostics(run.report) + left_out(asked.interpreter),
@@ -65,6 +71,19 @@ def _plugin() -> Plugin:
         raise FileNotFoundError("coverage: the package is missing from the service's own installation")
     package = Path(spec.origin).parent
     return Plugin("cogworks_lines", (f"--cogworks-lines={package.parent}",), (package,))
+
+
+def _retelling(params: CoverageParams) -> tuple[Plugin, ...]:
+    if not params.steps_of:
+        return ()
+    wish = {
+        "test": params.steps_of,
+        "artifacts": params.artifacts,
+        "lines": (),
+        "max_events": params.max_events,
+        "max_value_chars": params.max_value_chars,
+    }
+    return (Plugin("cogworks_retold", (f"--cogworks-retold={json.dumps(wish)}",)),)
 
 
 def _tests(run: Observed, is_wanted: Callable[[str], bool]) -> tuple[TestCoverage, ...]:

@@ -74,7 +74,9 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "mutant": {"artifact": str, "line": int, "change": str, "is_noticed": bool},
     "again": {},
     "untried": {"text": str},
+    "steps-begin": {"id": str},
     "steps-end": {"is_whole": bool},
+    "steps-told": {"id": str, "is_same": bool},
 }
 
 Outcome = Literal["passed", "failed", "error", "skipped"]

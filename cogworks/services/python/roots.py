@@ -83,6 +83,8 @@ def _narrowed(params: Mapping[str, Any], root: str) -> dict[str, Any]:
     for key in ("artifacts", "tests", "groups", "artifact", "test"):
         if key in found:
             found[key] = _inside(found[key], root)
+    if found.get("steps_of"):
+        found["steps_of"] = _inside(found["steps_of"], root)
     if root in _texts(params.get("tests")):
         # The folder itself is its whole suite.
         found["tests"] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cogworks.domain_services.exploring import Trace, TraceEvent, TraceParams
+from cogworks.domain_services.exploring import Steps, Trace, TraceEvent, TraceParams
 from cogworks.domain_services.messages import ErrorCode, Request, Response, TestCase, TestReport
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found, outside, refused
@@ -52,6 +52,19 @@ def trace(request: Request, folder: Path, machine: Machine) -> Response:
         result.model_dump(mode="json"),
         counts={**outcome_counts(run.report), "events": len(events)},
     )
+
+
+def steps_in(records: Sequence[Mapping[str, Any]], test: str) -> Steps | None:
+    """What was noted of a test that was run once more; None where it was not, or did not fail as before."""
+    places = [at for at, each in enumerate(records) if each["kind"] == "steps-begin" and each["id"] == test]
+    if not places:
+        return None
+    told = records[places[-1] :]
+    if not any(each["kind"] == "steps-told" and each["is_same"] is True for each in told):
+        return None
+    events = tuple(_events([each for each in told if each["kind"] == "step"]))
+    is_whole = any(each["kind"] == "steps-end" and each["is_whole"] is True for each in told)
+    return Steps(test=test, events=events, truncated=not is_whole)
 
 
 def _plugin(params: TraceParams) -> Plugin:

@@ -8,6 +8,7 @@ from cogworks.domain_services.exploring import (
     CallNode,
     Coverage,
     Instrumented,
+    Steps,
     SymbolIndex,
     TestCoverage,
 )
@@ -96,6 +97,24 @@ def test_without_a_test_that_runs_there_is_nothing_to_look_at(kind: str) -> None
     )
 
     assert seen(probe(kind, allowed={"prices": ("int",)}), instrumented, scene=unloaded).error
+
+
+def test_steps_that_came_with_the_coverage_are_what_a_trace_would_tell_and_cost_no_run() -> None:
+    within, beyond = event("return", 2, value="1", values={"a": "1"}), event("line", 4)
+    told = Steps(test=TARGET, events=(event("call", 1), beyond, within))
+    scene = SCENE.model_copy(update={"steps": told})
+
+    def answering(_sandbox: ScriptedSandbox, _method: str, _params: Any) -> Sequence[Message]:
+        return [traced(event("call", 1), within, message=FAILING.cases[0].message, test=TARGET)]
+
+    assert seen(probe("trace"), nothing, scene=scene) == seen(probe("trace"), answering)
+
+
+@pytest.mark.parametrize("change", [{"truncated": True}, {"test": PASSING}])
+def test_steps_that_broke_off_or_are_those_of_another_test_are_not_relied_on(change: dict[str, Any]) -> None:
+    told = Steps(test=TARGET, events=(event("call", 1),)).model_copy(update=change)
+
+    assert seen(probe("trace"), nothing, scene=SCENE.model_copy(update={"steps": told})).error
 
 
 def test_a_trace_that_broke_off_is_taken_again_for_the_suspect_alone() -> None:

@@ -18,6 +18,7 @@ from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.probe.readings import (
     coverage_seen,
     essence,
+    events_within,
     has_fired,
     kinds_in,
     structure_seen,
@@ -205,3 +206,23 @@ def test_when_a_check_has_fired(trace: Trace, fired: bool) -> None:
 def test_when_two_runs_fail_alike(other: str, is_alike: bool) -> None:
     here: Any = essence("tests/t.py:2: in t\n    assert f() == 1\nE   assert 0 == 1")
     assert (essence(other) == here) is is_alike
+
+
+def test_values_of_events_that_are_left_out_go_to_the_next_event_of_their_frame() -> None:
+    events = (
+        event("call", 10, values={"a": "1"}),
+        event("line", 11, values={"b": "2"}),
+        event("line", 1, values={"c": "3"}),
+        event("line", 2, values={"b": "4"}),
+        event("call", 10, values={"a": "5"}),
+        event("line", 1),
+    )
+
+    found = events_within(events, {"shop.py"}, [(1, 2)])
+
+    assert [(each.line, each.values) for each in found] == [
+        (1, {"a": "1", "b": "2", "c": "3"}),
+        (2, {"b": "4"}),
+        (1, {"a": "5"}),
+    ]
+    assert events_within(events, {"other.py"}, [(1, 2)]) == ()

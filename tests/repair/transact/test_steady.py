@@ -27,7 +27,7 @@ class Ticking(ScriptedExplorer):
     def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
         return self.run([test for group in groups for test in group], timeout_s=timeout_s) if groups else None
 
-    def coverage(self, *, timeout_s: float) -> Coverage | None:
+    def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
         if not self._measures:
             return None
         report = self.run((), timeout_s=timeout_s)

@@ -43,6 +43,10 @@ class Records:
         self.test = ""
         """The one that runs, empty between two."""
 
+    def go_on_in_fork(self) -> None:
+        """For a fork of our own: what it writes is told as well."""
+        self._process = os.getpid()
+
     def write(self, **record: Any) -> None:
         if os.getpid() != self._process:
             # A test forked, and its child came out of the test as well.

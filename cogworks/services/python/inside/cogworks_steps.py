@@ -11,7 +11,8 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any
@@ -44,7 +45,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     if reporter is None or wish is None:
         yield
         return
-    notes = Notes(reporter, item, **json.loads(wish))
+    with steps_noted(reporter, item, json.loads(wish)):
+        yield
+
+
+@contextmanager
+def steps_noted(reporter: Any, item: pytest.Item, wish: Mapping[str, Any]) -> Iterator[None]:
+    """What is executed meanwhile."""
+    notes = Notes(reporter, item, **wish)
     before = sys.gettrace()
     sys.settrace(notes.entered)
     try:
