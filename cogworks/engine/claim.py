@@ -67,6 +67,7 @@ def stopped_by(seen: Considered, run: Run) -> Callable[[RunState], str]:
     """Why the visit has to stop, from what other runners recorded since it was claimed; empty = it may go on."""
 
     def reason(state: RunState) -> str:
+        # Another runner may have moved the run to another pipeline; this graph says nothing of that state.
         if state.graph_hash != seen.pipeline.graph_hash:
             return ""
         aborted = aborted_by(run.instance, Standing(state, seen.facts, seen.pipeline).position)
@@ -142,6 +143,7 @@ def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
 
 
 def _conventions(seen: Considered, run: Run) -> Conventions:
+    # Lanes are chosen by people and a rule, so a prompt names pipelines only where a repository has its own.
     choices = seen.pipelines.pipelines
     node = place_of(run.instance).node
     own = seen.pipeline.max_retries(node)

@@ -189,6 +189,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     config = _config(snapshot)
     pipelines = declared(snapshot, config)
     heard = hear(snapshot, known.inputs if known else Inputs(), config)
+    # Nobody writes a command for these: a review asks for changes, checks fail, a base has moved.
     heard = with_change_requests(heard, snapshot, known, config)
     first = first_lane(snapshot, config, heard.ignored_labels)
     pipeline = pipelines.choose(known.pipeline if known and known.has_begun else first)
@@ -223,6 +224,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         # After what people said: nobody answers for a text that nobody was asked about.
         words = texts_of_people(snapshot, obeyed, edited_texts(snapshot, obeyed))
         asking = suspected(obeyed, words, holds=config.security.injection == "hold")
+        # The very same state where no text gives orders: then the move stands.
         if asking is not obeyed:
             standing = _standing(asking, facts, pipelines)
             decision = decide(standing)

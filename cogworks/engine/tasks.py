@@ -47,6 +47,7 @@ def sources_of(
         return _view_of(state, instance)
     node = pipeline.node(instance.node)
     wanted = list(node.inputs)
+    # A rework edge discards what it repeats; what it preserves is handed on all the same.
     preserved = _preserved_slots(pipeline, node) if ordinal > 1 else ()
     wanted += [slot for slot in preserved if slot not in wanted]
     found = [
@@ -58,8 +59,10 @@ def sources_of(
         own = [
             _source(state, pipeline, slot, instance.sub_item, may_be_discarded=True) for slot in node.outputs
         ]
+        # Rework edits what there is and does not begin from nothing.
         sources += [each.model_copy(update={"is_earlier": True}) for each in own if each is not None]
     if instance.sub_item is not None:
+        # It is built on these, so it is told what they put out.
         for dependency in state.sub_item(instance.sub_item).depends_on:
             for slot in node.outputs:
                 source = _source(state, pipeline, slot, dependency, may_be_discarded=False)
@@ -231,6 +234,7 @@ def _approved(
         node = pipeline.node(visit.node)
         known = state.pull(slug_of(state, node, None))
         now = pulls.get(known.number) if known else None
+        # Closed unmerged it was rejected; what is only shown is closed because it was approved.
         if known is not None and now is not None and (now.state != "closed" or known.is_shown_only):
             found.update(dict.fromkeys(node.outputs, now.head_oid))
     return found

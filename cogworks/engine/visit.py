@@ -44,6 +44,7 @@ from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, NextCall, VisitRecord
 from cogworks.settings.config import Config
 
+# Three of them fit into a lease: see `pipeline/visits.LEASE_TTL_S`.
 RENEWAL_S = 60.0
 
 
@@ -73,6 +74,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
     llm = claimed.config.llm.visiting(node.id, claimed.pipeline.name)
     claimed = replace(claimed, config=claimed.config.model_copy(update={"llm": llm}))
     purse = purse_of(claimed)
+    # It runs from here on; the look at the base does not count (`not_yet`).
     deadline = Deadline(claimed.pipeline, node, monotonic=ports.monotonic)
     marked: dict[str, None] = {}
     is_recorded = False

@@ -34,6 +34,7 @@ def people_to_ask_about(
     unknown = (
         account.login
         for account in speakers
+        # Apps are allowed by name, and every answer holds our own permission.
         if account is not None and not account.is_bot and not _own_permission(account, snapshot)
     )
     return tuple(dict.fromkeys(unknown))

@@ -20,6 +20,7 @@ class LabelSource(Protocol):
 LANE_LABEL = "cogworks:lane:"
 """Begins the labels by which people choose among the built-in pipelines."""
 
+# The first that fits counts, so the whole name stands before the prefix that it begins with.
 _APPEARANCES = (
     ("cogworks:node:failed", "b60205", "A node of the pipeline gave up; the status comment says why"),
     ("cogworks:node:", "1d76db", "Where the pipeline stands (a view; removing it changes nothing)"),

@@ -48,6 +48,7 @@ def cost_so_far(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
 
 def _told(expected: Expected) -> str:
     about, lane = f"about {_amount(expected.whole)}", f"`{expected.pipeline}`"
+    # Of one item there is no range.
     if expected.items == 1:
         return f"{about}, as the one item that has ended on {lane} here."
     if expected.items:

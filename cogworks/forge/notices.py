@@ -133,6 +133,7 @@ def refuse_missing_ledger(snapshot: Snapshot) -> None:
         SafetyHalt: there is no ledger, but a status comment of ours.
     """
     for comment in snapshot.issue.comments:
+        # Begun anew, it would do everything a second time beside its own pull requests.
         if _is_our_status(comment):
             number = snapshot.issue.number
             raise SafetyHalt(
@@ -180,6 +181,7 @@ def refuse_ledger_of_others(snapshot: Snapshot, writers: Sequence[str]) -> None:
     if not writers or ledger is None or ledger.oid == snapshot.root_oid:
         return
     known = {_bare(each) for each in writers}
+    # A signature of the host says that its API made the commit; what is pushed names whomever it likes.
     if ledger.is_signed_by_host and _bare(ledger.author) in known:
         return
     author = f"`{ledger.author}`" if ledger.author else "an account that the host does not know"

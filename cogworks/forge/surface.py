@@ -86,6 +86,7 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
     present = {name for name in snapshot.issue.labels if _is_view(name, config)}
     effects: list[Effect] = []
     insisted = insisted_on(snapshot, state)
+    # People win: what they changed back a second time stays as they want it.
     add = tuple(sorted(surface.labels - present - insisted.gone))
     remove = tuple(sorted(present - surface.labels - insisted.there))
     if add or remove:
@@ -105,6 +106,7 @@ def _missing_receipts(snapshot: Snapshot, state: RunState) -> Iterator[AddReacti
     reactions = {comment.node_id: comment.own_reactions for comment in snapshot.issue.comments}
     reactions |= {review.node_id: review.own_reactions for pull in snapshot.pulls for review in pull.reviews}
     for receipt in state.inputs.receipts:
+        # Of a comment that was not read nobody knows its reactions: nothing is put on it blindly.
         if receipt.content not in reactions.get(receipt.subject_id, (receipt.content,)):
             yield AddReaction(subject_id=receipt.subject_id, content=receipt.content)
 
@@ -124,6 +126,7 @@ def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[
     key = first_visit_key(state)
     wanted = marked(capped(body), visit_key=key, topic=STATUS_TOPIC, revision=state.revision)
     shown = own_status_comment(snapshot, state)
+    # A comment that is gone cannot be edited; whoever answers people posts it anew.
     if is_status_lost(snapshot, state) or (shown is not None and _same(shown.body, wanted)):
         return ()
     return (EditComment(comment_id=comment.node_id, body=wanted),)
@@ -186,6 +189,7 @@ def _is_view(name: str, config: Config) -> bool:
 def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
+    # What a person has to do stands first, what it came to last.
     parts = [f"### cogworks · {_headline(state, facts, pipeline, position, waits)}"]
     parts += [*_cautions(state), *_contaminated(state)]
     parts += [_waiting_line(wait) for wait in waits]
@@ -205,6 +209,7 @@ def _comment(
 def _picture(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> str:
     """The graph as GitHub can draw it: one box for all sub-work-items where a box for each would be too much."""
     gated = gated_nodes(pipeline, class_of(state, facts))
+    # Each sub-work-item in a box of its own, else one box for all of them.
     for sub_items in (state.schedule, None):
         drawn = mermaid(pipeline, views_of(position), sub_items, gated=gated)
         if is_drawable(drawn):
@@ -312,6 +317,7 @@ def _table(state: RunState, pipeline: Pipeline) -> str:
     for instance, visits in shown.items():
         last = visits[-1]
         sign = "✋" if last.waits else "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
+        # Visits that were folded count in its sums, too.
         total = state.sum_of(instance)
         rows.append(
             f"| {sign} | {_title(pipeline, instance)}{_of(state, instance)} | {_cell(last.summary)} "
@@ -346,6 +352,7 @@ def _cell(text: str) -> str:
 
 
 def _folded(state: RunState) -> str:
+    # Leases are renewed every minute, and a comment cannot hold its own id: neither may change the digest.
     settled = state.model_copy(update={"leases": (), "status_comment": None})
     # Sorted, because a state that was read back has its mappings in another order.
     text = json.dumps(settled.model_dump(mode="json"), sort_keys=True)

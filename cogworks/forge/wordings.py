@@ -167,6 +167,7 @@ def _comments_of(call: ApprovedCall, snapshot: Snapshot) -> list[Comment]:
     """The comments that may be meant: in an older ledger any that approves this call, in the name that is there."""
     found: list[Comment] = []
     for each in snapshot.issue.comments:
+        # As it was posted: an edit may put words there that its author never wrote.
         said = None if each.edited else parse_command(each.body)
         if not isinstance(said, Command) or each.author is None:
             continue

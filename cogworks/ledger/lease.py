@@ -36,6 +36,7 @@ def lease_ages_s(
     wanted = {lease.visit_key for lease in leases}
     for message, committed in history:
         for key in wanted - newest.keys():
+            # The whole key of 64 digits: nothing else in a message is taken for it.
             if key in message:
                 newest[key] = committed
     return {key: max(0.0, (server_date - committed).total_seconds()) for key, committed in newest.items()}
@@ -242,10 +243,12 @@ class VisitLease:
             self._lost = f"branch {branch!r} is gone; the result of {self.lease.node} was thrown away."
             raise LostRace(self._lost)
         state = read_state(tip.state_text, branch=branch)
+        # Not by its visit key alone: an heir goes on under the same one.
         if not state.lease_stands(self.lease):
             self._lost = f"another runner took {self.lease.node} over; this one's result was thrown away."
             raise LostRace(self._lost)
         self.state, self.tip = state, tip.oid
+        # The first reason stays: the visit is given back with it.
         self._stop_reason = self._stop_reason or self._stopped_by(state)
 
 
@@ -260,6 +263,7 @@ class Heartbeat:
         self._interval_s = interval_s
         self._warn = warn
         self._over = Event()
+        # A daemon: a process that ends does not wait for the next beat.
         self._thread = Thread(target=self._beat, name="lease-heartbeat", daemon=True)
 
     def __enter__(self) -> Self:

@@ -52,9 +52,11 @@ def read_state(text: str, *, branch: str) -> RunState:
     where = f"`{STATE_FILE}` on branch `{branch}`"
     try:
         data = json.loads(text)
+    # JSON that is nested too deep raises that; it is no more ours than any other text.
     except (ValueError, RecursionError) as error:
         message = f"{where} is not JSON ({error}). Restore it with `git revert` on that branch; nothing was written."
         raise LedgerUnreadable(message) from None
+    # Before the shape: another version has another shape, and that is no damage.
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version != SCHEMA_VERSION:
         message = (
@@ -155,6 +157,7 @@ def change_for(
         lines.append(f"Cogworks-Seen: {seen}")
     if state.came_to is not None and state.status == "done":
         lines.append(f"Cogworks-Cost: {cost_line(state.came_to)}")
+    # GitHub obeys it: no workflow runs for a commit of the ledger.
     lines.append("skip-checks: true")
     node = f"{lease.node}@{lease.sub_item}" if lease.sub_item else lease.node
     return Change(

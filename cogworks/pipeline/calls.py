@@ -20,6 +20,7 @@ def lapsed(written: datetime | None, *, now: datetime | None, valid_hours: int) 
         now: what GitHub's clock says; None: nobody knows.
         valid_hours: 0 = for ever.
     """
+    # Without a date on either side nothing is taken from people.
     if not valid_hours or written is None or now is None:
         return ""
     if now - written <= timedelta(hours=valid_hours):
@@ -95,6 +96,7 @@ def with_approved_call(
     """
     asks = asking.asks
     new = (ApprovedCall(hash=asks.hash, by=by, written=written, comment_id=comment_id),) if asks else ()
+    # Approved once more, a call counts from now on.
     others = [each for each in asking.approved_calls if each.hash not in {call.hash for call in new}]
     approved = (*others, *new)[-MAX_APPROVED:]
     return _changed(state, asking, {"asks": None, "approved_calls": approved})

@@ -25,6 +25,7 @@ def problems_of(pipeline: Pipeline) -> tuple[str, ...]:
     """
     if not pipeline.nodes:
         return ("has no nodes; declare at least one with [[…nodes]]",)
+    # Before all other rules: they walk the whole graph.
     if too_big := tuple(_sizes(pipeline)):
         return too_big
     found = [problem for rule in _NAMES for problem in rule(pipeline)]
@@ -65,6 +66,7 @@ def warnings_of(pipeline: Pipeline) -> tuple[str, ...]:
     found: list[str] = []
     for node in pipeline.nodes:
         edges = pipeline.edges_from(node.id)
+        # Only there an edge without a condition keeps later ones from ever being looked at.
         if node.evaluation != "first-matching":
             continue
         always = next((index for index, edge in enumerate(edges) if edge.condition is None), len(edges))
@@ -125,6 +127,7 @@ def _cycles(pipeline: Pipeline) -> Iterable[str]:
         for edge in pipeline.edges
         if edge.rework is None and edge.source in known and edge.target in known
     ]
+    # Cycle by cycle: one that hangs on a cycle already told would only be told twice.
     while looping := _left_over(list(known), forward):
         following = {
             edge.source: edge.target for edge in reversed(forward) if {edge.source, edge.target} <= looping
@@ -158,6 +161,7 @@ def _left_over(node_ids: list[NodeId], forward: list[Edge]) -> frozenset[NodeId]
     behind = set(node_ids) - set(topological_order(node_ids, forward))
     if not behind:
         return frozenset()
+    # Sorted from the other end as well: what only hangs behind a cycle is then in order.
     turned = [edge.model_copy(update={"source": edge.target, "target": edge.source}) for edge in forward]
     return frozenset(behind - set(topological_order(node_ids, turned)))
 
@@ -288,6 +292,7 @@ def _inputs(pipeline: Pipeline) -> Iterable[str]:
             made_by = producers.get(slot, set())
             if pipeline.can_read(node.id, slot):
                 continue
+            # What comes from further down a loop is there on rework; that is meant so.
             if not any(node.id in span and not span.isdisjoint(made_by) for span in spans):
                 hint = "" if made_by else meant(slot, producers)
                 yield f"node {node.id!r}: `inputs` holds {slot!r}, which no node before it puts out{hint}"

@@ -97,6 +97,7 @@ def end_of(
 
 
 def _ends(state: RunState, pipeline: Pipeline) -> Iterator[Instance]:
+    # Before there is a plan nobody knows how many ends the run has.
     if state.sub_items is None and pipeline.sub_item_exits:
         return
     for at in instances(pipeline, state.schedule):

@@ -150,6 +150,7 @@ def _forced(standing: Standing) -> Decision | None:
         )
     if stopped := stopped_by(standing.state, standing.facts):
         return Wait(waiting_for=(stopped,))
+    # After what people stopped: who takes the trigger off a held item reads of the hold.
     if not standing.facts.is_triggered and not standing.state.asked_by:
         return Stop(
             outcome="usage_error",
@@ -237,6 +238,7 @@ def _ready(standing: Standing, position: Position) -> Iterator[Candidate]:
             name = instance_name(instance)
             unfinished = standing.state.unfinished(instance)
             move: Decision
+            # A visit that was given back has its number already and may come to its end.
             if unfinished is None and many:
                 move = Stop(outcome="failed", reason=many)
             elif reason := shortage(standing.state, standing.facts, standing.pipeline, instance):
@@ -279,6 +281,7 @@ def _left_behind(state: RunState, facts: Facts, position: Position) -> Iterator[
             yield _candidate(slot_id, "give-up", end, saliency=1.0, urgency=1.0, priority=left.index)
     for lease in state.leases:
         is_meant = lease.node != INPUTS_NODE and facts.wanted in (None, lease.instance)
+        # Answering people is `_answer`'s; its lease is never inherited by a node.
         if is_meant and _is_stealable(lease, facts):
             move = _inheritance(lease, position)
             if isinstance(move, Run) and is_in_doubt(state, lease.instance):
@@ -290,6 +293,7 @@ def _left_behind(state: RunState, facts: Facts, position: Position) -> Iterator[
 def _inheritance(lease: Lease, position: Position) -> Run | GiveUpOn:
     if aborted := aborted_by(lease.instance, position):
         return GiveUpOn(lease=lease, reason=aborted)
+    # What kills its runner again and again is no accident.
     if lease.attempt >= MAX_ATTEMPTS:
         return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
     return Run(
@@ -338,6 +342,7 @@ def _stuck(standing: Standing, position: Position) -> Decision:
             outcome="usage_error", reason=_why_not(standing.facts.wanted, position), is_about_item=False
         )
     live = [lease for lease in standing.state.leases if not _is_stealable(lease, standing.facts)]
+    # Before what failed: a runner at work may still open a way.
     if live:
         soonest = min(live, key=lambda lease: (_stealable_in_s(lease, standing.facts), lease.index))
         return BackOff(lease=soonest, stealable_in_s=_stealable_in_s(soonest, standing.facts))

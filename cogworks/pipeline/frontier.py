@@ -80,6 +80,7 @@ def in_dependency_order(sub_items: Sequence[SubItem]) -> tuple[SubItem, ...]:
     ordered: dict[SubItemKey, SubItem] = {}
     waiting = list(by_key.values())
     while waiting:
+        # Only the first that is free: the given order stays wherever it can.
         free = next((item for item in waiting if all(key in ordered for key in item.depends_on)), None)
         if free is None:
             circle = ", ".join(repr(item.key) for item in waiting)
@@ -144,6 +145,7 @@ class _Reading:
     @cached_property
     def frontier(self) -> Frontier:
         judged = self._judgements()
+        # Stand-ins are judged for what comes after them; nobody ever visits one.
         real = {at: said for at, said in judged.items() if not self._is_stand_in(at)}
         dead_ends = tuple(
             at for at, said in real.items() if said is _Judgement.SUCCEEDED and self._is_stuck(at)
@@ -163,6 +165,7 @@ class _Reading:
     def _judgements(self) -> dict[Instance, "_Judgement | Instance"]:
         keys: list[SubItemKey | None] = [item.key for item in self.sub_items]
         judged: dict[Instance, _Judgement | Instance] = {}
+        # Without sub-items a node stands in for its own, so that what joins them has something to wait for.
         for at in _in_order(self.pipeline, keys or [None]):
             judged[at] = self._judge(at, judged)
         return judged
@@ -173,6 +176,7 @@ class _Reading:
         match self.status.get(at):
             case InstanceStatus.SUCCEEDED:
                 return _Judgement.SUCCEEDED
+            # The instance itself: whoever waits for it passes it on as the one to blame.
             case InstanceStatus.FAILED:
                 return at
             case InstanceStatus.RUNNING | InstanceStatus.WAITING_GATE | InstanceStatus.ROUTING:
@@ -184,8 +188,10 @@ class _Reading:
         self, at: Instance, judged: Mapping[Instance, "_Judgement | Instance"]
     ) -> "_Judgement | Instance":
         decided = [self._decided(ref, judged[source]) for ref, source in self._incoming(at)]
+        # A failure first: with one, no other edge makes the node ready any more.
         if culprit := next((each for each in decided if isinstance(each, Instance)), None):
             return culprit
+        # As long as one edge is open, nobody knows whether this is a join or a dead path.
         if None in decided:
             return _Judgement.PENDING
         if EdgeMark.TAKEN not in decided and at.node != self.pipeline.start:
@@ -242,6 +248,7 @@ class _Reading:
     def _startable(self, ready: Sequence[Instance]) -> tuple[Instance, ...]:
         if self.pipeline.settings.parallel_sub_items:
             return tuple(ready)
+        # One sub-item at a time: the one somebody works on goes on, else the first that is ready begins.
         at_work = {InstanceStatus.RUNNING, InstanceStatus.ROUTING}
         running = [at for at, known in self.status.items() if known in at_work]
         busy = next((at.sub_item for at in (*running, *ready) if at.sub_item is not None), None)
@@ -262,6 +269,7 @@ class _Reading:
             ):
                 continue
             for ref, source in self._incoming(failed):
+                # An edge that was not taken started nothing that could be stopped.
                 if self.marks.get(ref) is EdgeMark.TAKEN:
                     aborted |= dict.fromkeys(self._unfinished_after(source, failed), failed)
         return aborted

@@ -104,6 +104,7 @@ def judged(state: RunState, facts: Facts, pipeline: Pipeline, places: AbstractSe
     for visit in state.visits:
         if visit.is_discarded or visit.instance not in places:
             continue
+        # Until the gate says otherwise: a result that people rejected is left so, too.
         judged.statuses[visit.instance] = InstanceStatus.FAILED
         if visit.waits:
             judged.statuses[visit.instance] = InstanceStatus.WAITING_GATE
@@ -134,6 +135,7 @@ def _gate(
         return "waiting" if pull.is_base_gone else pull.number
     if not is_gated(state, facts, pipeline, node):
         return "open"
+    # Nothing was made, so there is nothing to look at; where safety is at stake somebody looks at that, too.
     if known is None and visit.is_empty and class_of(state, facts) != "safety-critical":
         return "open"
     if known is None and node.slug and _opens_later(pipeline, node):
@@ -151,12 +153,14 @@ def _gate(
 def _passed_by(
     approvals: Sequence[Approval], pull: PullFacts | None, visit: VisitRecord
 ) -> tuple[Literal["merged", "approved"], str | None]:
+    # GitHub says so itself; only what it does not know is looked up among the commands.
     if pull is not None and pull.state == "merged":
         return "merged", pull.merged_by
     if pull is not None and pull.approved_by:
         return "approved", pull.approved_by
     artifact = pull.head_oid if pull is not None else visit.output_sha256
     for approval in approvals:
+        # People paste the first digits of a hash; too few of them would fit what they never saw.
         is_for_it = (approval.node, approval.sub_item) == visit.instance
         if is_for_it and len(approval.artifact) >= MIN_HASH_DIGITS and artifact.startswith(approval.artifact):
             return "approved", approval.by

@@ -44,6 +44,7 @@ from cogworks.pipeline.elements import (
 )
 from cogworks.vocabulary import NodeId
 
+# The parts come from `elements`; whoever works with a graph finds them beside it.
 __all__ = [
     "MAX_EDGES",
     "MAX_NODES",
@@ -134,6 +135,7 @@ class Pipeline:
 
     def span_of(self, rework: Edge) -> tuple[NodeId, ...]:
         """The nodes a rework edge repeats, in topological order: its target, its source and all between them."""
+        # In topological order nothing of the loop stands outside of the stretch between its two ends.
         first, last = self._position[rework.target], self._position[rework.source]
         between = self._downstream[rework.target] & self._upstream[rework.source]
         window = enumerate(self.topological_order[first : last + 1], first)
@@ -335,6 +337,7 @@ def topological_order(node_ids: Iterable[NodeId], forward: Iterable[Edge]) -> tu
     for edge in forward:
         waiting[edge.target] += 1
         targets.setdefault(edge.source, []).append(edge.target)
+    # A heap by place in the file: the given order stays wherever the edges leave a choice.
     free = [(index, node_id) for node_id, index in position.items() if not waiting[node_id]]
     ordered: list[NodeId] = []
     while free:
@@ -356,6 +359,7 @@ def _grouped(pairs: Iterable[tuple[NodeId, Edge]]) -> dict[NodeId, tuple[Edge, .
 
 def _reachable(start: NodeId, neighbours: Callable[[NodeId], Iterable[NodeId]]) -> set[NodeId]:
     found: set[NodeId] = set()
+    # No recursion: a row of `MAX_NODES` nodes is deeper than Python goes.
     waiting = [start]
     while waiting:
         for neighbour in neighbours(waiting.pop()):

@@ -64,6 +64,7 @@ def grant(
     limit_usd = max_cost_usd(facts, pipeline)
     dead = state.lease_of(instance)
     others_usd = state.reserved_usd - (dead.reserved_usd if dead else 0.0)
+    # What a dead runner had set aside may be spent: it is booked, and no longer counts as set aside.
     gone = state.spent + dead.reserved if dead else state.spent
     left_usd = max(0.0, limit_usd - gone.cost_usd - others_usd)
     own_usd = rest_of_node(state, pipeline, instance)
@@ -128,6 +129,7 @@ def session_budget(
     spent = state.spent
     others_usd = state.reserved_usd - (own.reserved_usd if own else 0.0)
     left_usd = max(0.0, max_cost_usd(facts, pipeline) - spent.cost_usd - others_usd)
+    # A node with a budget of its own takes no more than that, however much the run has left.
     if own is not None and own.is_capped:
         left_usd = min(left_usd, own.reserved_usd)
     others_tokens = state.reserved_tokens - (own.reserved_tokens if own else 0)
@@ -152,6 +154,7 @@ def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spen
 
 def too_many_visits(state: RunState) -> str:
     """Why no further visit may begin in this run; empty = one may."""
+    # Visits at work and given back will end, and count then.
     visits = state.ended + len(state.leases) + len(state.given_back)
     if visits < MAX_VISITS_PER_RUN:
         return ""
@@ -177,6 +180,7 @@ def rest_of_node(state: RunState, pipeline: Pipeline, instance: Instance) -> flo
     if budget_usd is None:
         return None
     dead, unfinished = state.lease_of(instance), state.unfinished(instance)
+    # Of a dead runner nobody knows what it spent; who gives a visit back says it.
     spent = dead.spent_at_most if dead else unfinished.spent if unfinished else Spend()
     return max(0.0, round(budget_usd - spent.cost_usd, 9))
 
@@ -206,6 +210,7 @@ def shortage(state: RunState, facts: Facts, pipeline: Pipeline, instance: Instan
     limit_usd = max_cost_usd(facts, pipeline)
     tokens = tokens_of(state.spent) + state.reserved_tokens
     committed_usd = state.spent.cost_usd + state.reserved_usd
+    # First what stops the whole run, then what stops this node alone.
     if committed_usd >= limit_usd:
         return (
             f"budget: {committed_usd:.2f} of {limit_usd:.2f} USD is spent or reserved; raise "
@@ -230,6 +235,7 @@ def shortages(
 
 def limits_mark(max_cost_usd: float, small_max_cost_usd: float, max_tokens: int) -> str:
     """12 hex digits that change with the limits, so that a sweep sees that somebody raised them."""
+    # `repr` of a float is exact: limits that differ never look alike.
     return hashlib.sha256(f"{max_cost_usd!r}\x1f{small_max_cost_usd!r}\x1f{max_tokens}".encode()).hexdigest()[
         :12
     ]

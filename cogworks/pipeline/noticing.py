@@ -8,6 +8,7 @@ from cogworks.pipeline.people import FailedHead, InputLabel, Inputs, SeenPull
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid, IssueNumber
 
+# Enough to see that a head moved; whole ones would fill the message.
 OID_DIGITS = 12
 _FIELD = re.compile(r"(comment|event|labels|pulls|reviews|checks|conflicts)=(\S+)")
 _NUMBER = re.compile(r"[0-9]{1,19}")
@@ -38,6 +39,7 @@ def noticed(state: RunState, facts: Facts) -> RunState:
                 is_approved=now.state == "open" and bool(now.approved_by),
                 is_base_gone=now.state == "closed" and now.is_base_gone,
             )
+        # One that this answer does not hold looks as it did.
         elif known.number in before:
             seen[known.number] = before[known.number]
     pulls = tuple(seen[number] for number in sorted(seen))

@@ -79,6 +79,7 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         raise ConfigurationError(source, [f"is not TOML: {problem}"])
     try:
         return tomllib.loads(text)
+    # `tomllib` recurses with every nested list and inline table.
     except RecursionError:
         raise ConfigurationError(source, ["is nested too deeply to be read as TOML"]) from None
     except tomllib.TOMLDecodeError as error:
@@ -152,6 +153,7 @@ class _PipelineReading:
         edges = tuple(read_edge(each) for each in table.tables("edges"))
         pipeline = Pipeline(
             name=self._name,
+            # A missing `start` is told already; any node will do to look for further problems.
             start=NodeId(start or (nodes[0].id if nodes else "")),
             nodes=nodes,
             edges=edges,
@@ -168,6 +170,7 @@ class _PipelineReading:
         where = self._table.where
         found = problems_of(pipeline)
         self._table.problems.extend(f"{where}: {problem}" for problem in found)
+        # Warnings about a graph that cannot run would only hide its problems.
         if not found and not self._table.problems:
             self._warnings.extend(f"{where}: {warning}" for warning in warnings_of(pipeline))
 

@@ -70,8 +70,10 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
         (state.leases, InstanceStatus.RUNNING),
     )
     for leases, known in held:
+        # Last, so that a visit at work counts for more than the record of an earlier one.
         statuses.update((lease.instance, known) for lease in leases if lease.instance in places)
     ahead = frontier(pipeline, _marks(state, pipeline), statuses, state.schedule)
+    # A gate may shut again after nodes behind it became ready, e.g. when its pull request is closed.
     shut = {at for at, known in statuses.items() if known is InstanceStatus.WAITING_GATE} | rejected.keys()
     ahead = replace(ahead, ready=tuple(at for at in ahead.ready if not _is_behind(at, shut, pipeline)))
     unrouted = (
@@ -97,6 +99,7 @@ def _routing(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> di
         if known is not InstanceStatus.SUCCEEDED or not latest[at].awaits_routing:
             continue
         routed = latest.get(routing_of(at))
+        # Only the routing visit decides edges; until then nothing after the node can start.
         if routed is None:
             found[at] = InstanceStatus.ROUTING
         elif routed.status == "failed":
@@ -148,6 +151,7 @@ def failures(state: RunState, position: Position) -> tuple[tuple[Instance, str],
     """What keeps the run from its end for good, each with its reason: failed visits, then rejected pull requests."""
     found = [(v.instance, v.summary) for v in _failed(state)]
     told: set[IssueNumber] = set()
+    # Several nodes may have written to one pull request; people read of it once.
     for instance, number in position.rejected.items():
         if number not in told:
             found.append((instance, f"pull request #{number} was closed unmerged; reopen it to go on"))

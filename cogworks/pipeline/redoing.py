@@ -241,6 +241,7 @@ def _again(
     undone = _built_on(state, pipeline, wrong, rejected, keeps_dependents=keeps_dependents)
     slugs = {slug_of(state, pipeline.node(at.node), at.sub_item) for at in rejected}
     marks = {edge_key(edge.id, at.sub_item) for at in undone for edge in pipeline.forward_from(at.node)}
+    # A closed pull request is not used again: people have said no to it.
     kept = tuple(pull for pull in state.pull_requests if pull.slug not in slugs)
     after = state.discarding(frozenset(undone), frozenset(marks))
     return after.model_copy(update={"pull_requests": kept, "status": "running"})
@@ -279,6 +280,7 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
         return state
     gone = state.spent
     for lease in state.leases:
+        # Its runner may still be alive and spend it.
         gone = gone + lease.reserved
     return fresh.model_copy(
         update={

@@ -66,6 +66,7 @@ def mermaid(
             lines.append("  end")
     for edge, source, target in drawing.edges:
         lines.append(f"  {drawing.name(source)} {_mermaid_arrow(edge)} {drawing.name(target)}")
+    # Sorted: the comment is compared with the one that is shown, and equal pictures must be equal texts.
     used = sorted(set(drawing.views.values()))
     for view in used:
         fill, stroke = _COLOURS[view]
@@ -240,4 +241,5 @@ def _dot_node(drawing: _Drawing, at: Instance) -> str:
 
 
 def _dot_text(text: str) -> str:
+    # DOT escapes quotes and backslashes as JSON does, but knows no `\u` for letters.
     return json.dumps(text, ensure_ascii=False)

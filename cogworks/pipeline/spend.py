@@ -17,6 +17,7 @@ class Spend(Value):
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(
+            # Rounded, because sums of floats drift, and equal states have to be equal texts.
             cost_usd=round(self.cost_usd + other.cost_usd, 9),
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,

@@ -222,6 +222,7 @@ class RunState(Value):
 
     def next_index(self) -> int:
         """The index of the next visit; leased and unfinished visits already have theirs."""
+        # An unfinished visit has its folder in the ledger already.
         leased = [lease.index for lease in (*self.leases, *self.given_back)]
         return max(self.earlier.last_index, *(index for index, _ in self.finished()), *leased, 0) + 1
 
@@ -288,6 +289,7 @@ class RunState(Value):
         that a person has to approve. Its key stays, for what it has published already carries it."""
         kept = tuple(held for held in self.leases if held.visit_key != lease.visit_key)
         stopped = {"stopped_short_of": short_of, "stopped_because": why, "asks": asks}
+        # Nobody works on it, so nothing is set aside for it; what it has spent stays.
         nothing = {"reserved_usd": 0.0, "reserved_tokens": 0}
         unfinished = lease.model_copy(update={"spent": spend, **nothing, **stopped})
         return self.model_copy(update={"leases": kept, "given_back": (*self.given_back, unfinished)})
@@ -296,6 +298,7 @@ class RunState(Value):
         """Finish a visit: its record is added and its lease goes."""
         kept = tuple(held for held in self.leases if held.visit_key != visit.visit_key)
         left = tuple(each for each in self.given_back if each.visit_key != visit.visit_key)
+        # What was found on the short way is shown on the long one: its newest output is not folded.
         left_behind = self.moved_up.after if self.moved_up else 0
         folded, visits = fold(self.folded, (*self.visits, visit), left_behind=left_behind)
         return self.model_copy(
@@ -307,6 +310,7 @@ class RunState(Value):
         visits = tuple(
             v.model_copy(update={"is_discarded": True}) if v.instance in instances else v for v in self.visits
         )
+        # The visits stay: what they cost counts, and later rounds read what was asked of them.
         kept = {key: mark for key, mark in self.marks.items() if key not in marks}
         return self.model_copy(update={"visits": visits, "marks": kept})
 
@@ -319,6 +323,7 @@ def edge_key(edge: str, sub_item: SubItemKey | None) -> str:
 def visit_key(state: RunState, instance: Instance, index: int) -> VisitKey:
     """The name of one visit: the same after a restart, different on rework. See docs/ledger.md."""
     node, sub_item = instance
+    # The run id has `/cogworks restart` begin with new keys; a visit that is taken over keeps its key.
     parts = (state.repository_id, str(state.issue), state.run_id, node, sub_item or "", str(index))
     return VisitKey(hashlib.sha256("\x1f".join(parts).encode()).hexdigest())
 
@@ -328,6 +333,7 @@ def first_visit_key(state: RunState) -> VisitKey:
     if state.status_comment is not None and state.status_comment.visit_key:
         return VisitKey(state.status_comment.visit_key)
     known = {index: visit_key(state, at, index) for index, at in state.finished()}
+    # The lease under which people are answered belongs to no visit: its index is 0.
     claims = (lease for lease in (*state.leases, *state.given_back) if lease.node != INPUTS_NODE)
     known.update((lease.index, lease.visit_key) for lease in claims)
     return known[min(known)]
@@ -335,4 +341,5 @@ def first_visit_key(state: RunState) -> VisitKey:
 
 def issue_digest(title: str, body: str) -> str:
     """sha256 of what was asked for; a change of it mid-run is a fact for the decision."""
+    # Parted, so that a word that moves from the title into the body counts as an edit.
     return hashlib.sha256(f"{title}\x1f{body}".encode()).hexdigest()

@@ -89,6 +89,7 @@ class Table:
         value = self._raw(key)
         if value is None:
             return None
+        # In Python `True` is 1; in a file it is a slip.
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
             self._wrong(key, value, f"a whole number from {minimum} to {maximum}")
             return None
@@ -99,6 +100,7 @@ class Table:
         value = self._raw(key)
         if value is None:
             return None
+        # In Python `True` is a number, and TOML has `nan`.
         is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
         if not is_number or not minimum <= value <= maximum:
             self._wrong(key, value, f"a number from {minimum:g} to {maximum:g}")
@@ -113,6 +115,7 @@ class Table:
         if not isinstance(value, list):
             self._wrong(key, value, "a list of strings")
             return ()
+        # Each wrong entry would be a problem of its own.
         if len(value) > MAX_LIST_ENTRIES:
             self.refuse(key, f"holds {len(value)} entries, at most {MAX_LIST_ENTRIES} are allowed")
             return ()
@@ -171,6 +174,7 @@ class Table:
         return f"{self.where}: " if self.where else ""
 
     def _raw(self, key: str) -> Any:
+        # A dict keeps the order of asking, so that a message is the same in every process.
         self._asked[key] = None
         return self.data.get(key)
 
@@ -190,5 +194,6 @@ def shown(value: object) -> str:
 
 def meant(word: object, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` when a known word is close, else nothing."""
+    # A file may hold thousands of keys, and each comparison takes time.
     close = difflib.get_close_matches(str(word)[:_MAX_SHOWN_CHARS], list(islice(known, _MAX_COMPARED)), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

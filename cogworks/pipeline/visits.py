@@ -9,6 +9,7 @@ from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.spend import Spend
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, ScopeCode, SubItemKey, Value, VisitKey
 
+# Three renewals (`engine/visit.RENEWAL_S`) fit into it: one that fails loses no visit.
 LEASE_TTL_S = 180
 LEASE_MARGIN_S = 60
 MAX_ATTEMPTS = 3
@@ -162,6 +163,7 @@ class Lease(Value):
 
     def with_spent(self, spent: Spend) -> "Lease":
         """The lease after its runner said what the visit has cost so far."""
+        # Any other reservation is made anew by whoever renews the lease.
         more_usd = (spent - self.spent).cost_usd if self.is_capped else 0.0
         rest_usd = round(max(0.0, self.reserved_usd - more_usd), 9)
         return self.model_copy(update={"spent": spent, "reserved_usd": rest_usd})
@@ -205,6 +207,7 @@ def fold(
     """
     needed = _needed(visits, left_behind)
     idle = [visit for visit in visits if visit.index not in needed]
+    # The oldest: people look at what was discarded last.
     gone = {visit.index for visit in idle[: max(0, len(idle) - KEPT_DISCARDED)]}
     sums = {each.instance: each for each in folded}
     for visit in visits:
