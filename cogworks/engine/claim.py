@@ -201,6 +201,7 @@ def with_expected(ports: StepPorts, seen: Considered, run: Run) -> Considered:
         ConfigurationError: a model has no price.
     """
     state = seen.state
+    # Looked up once, before the first question: it takes a request.
     if state.expected or state.spent.model_calls or not calls_model(run.instance, seen.pipeline):
         return seen
     costs, prices = ports.tracker.item_costs(), ports.prices(seen.config)
@@ -230,6 +231,7 @@ def expectation(
     if known := from_history(pipeline, costs):
         return known
     nodes = asking_nodes(pipeline)
+    # Where GitHub has not counted yet, a question counts as full.
     whole = repository_bytes // _BYTES_PER_TOKEN or config.sight.first_view_tokens
     shown = {node.id: min(whole, _room(node, config)) for node in nodes}
     return from_questions(

@@ -238,6 +238,7 @@ def _order(
 def _outcome(
     ports: VisitPorts, claimed: Claimed, node: Node, session: Session, deadline: Deadline
 ) -> Outcome:
+    # Where no model is asked nothing is paid for, so the base need not be looked at.
     if calls_model(claimed.move.instance, claimed.pipeline):
         with deadline.not_yet():
             refused = ports.check_base(claimed, session.ports)

@@ -50,12 +50,14 @@ def _own_pulls(snapshot: Snapshot, state: RunState) -> tuple[PullRequest, ...]:
 
 def _merged_branches(snapshot: Snapshot, state: RunState) -> Mapping[BranchName, BranchName]:
     pulls = _own_pulls(snapshot, state)
+    # A branch with another pull request that is not merged is not done with.
     unmerged = {pull.head for pull in pulls if pull.state != "merged"}
     return {pull.head: pull.base for pull in pulls if pull.state == "merged" and pull.head not in unmerged}
 
 
 def _where_it_went(base: BranchName, merged: Mapping[BranchName, BranchName]) -> BranchName:
     seen: set[BranchName] = set()
+    # Two branches may have been merged into one another.
     while base in merged and base not in seen:
         seen.add(base)
         base = merged[base]
@@ -128,5 +130,6 @@ def _with_part(body: str, issue: IssueNumber, *, closes: bool) -> str:
         return body
     plain, last = part_of(issue, closes=False), part_of(issue, closes=True)
     ours = re.compile(rf"{re.escape(last)}|{re.escape(_earlier_words(issue))}\b|{re.escape(plain)}\b")
+    # Once, in the first line: what stands below is not ours to change.
     lines[first] = ours.sub(last if closes else plain, lines[first], count=1)
     return "".join(lines)

@@ -60,6 +60,7 @@ def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
     if label not in snapshot.issue.labels:
         return None
     events = [event for event in snapshot.issue.label_events if event.label == label]
+    # What was taken off since was set by nobody who still counts.
     return events[-1] if events and events[-1].added else None
 
 

@@ -120,6 +120,7 @@ def owed_comment(owed: Owed, snapshot: Snapshot, state: RunState) -> PostComment
     reviews = [(each.database_id, each.author) for pull in snapshot.pulls for each in pull.reviews]
     said = [(each.database_id, each.author) for each in snapshot.issue.comments] + reviews
     author = next((by for number, by in said if owed.topic == f"{REPLY}{number}"), None)
+    # Our own greeting may call its author; whatever else stands in the ledger is made harmless.
     greeting = f"{called(author.login)}: " if author else ""
     rest = owed.body.removeprefix(greeting)
     body = in_markdown(rest) if rest == owed.body else f"{greeting}{in_markdown(rest)}"
@@ -196,6 +197,7 @@ def refuse_ledger_of_others(snapshot: Snapshot, writers: Sequence[str]) -> None:
 
 
 def _bare(login: str) -> str:
+    # Logins have no case, and an App is written with `[bot]` or without.
     return login.casefold().removesuffix("[bot]")
 
 

@@ -110,6 +110,7 @@ def edges_file(
 
 def output_sha256(output: Mapping[str, Any] | None) -> str:
     """64 hex digits that stand for `output.json` as `visit_files` writes it; empty where there is none."""
+    # Of the text as it is committed, so that people can compare it with the file that they look at.
     return "" if output is None else hashlib.sha256(canonical(dict(output)).encode()).hexdigest()
 
 

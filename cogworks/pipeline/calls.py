@@ -39,6 +39,7 @@ MAX_APPROVED = 64
 
 def asking_visits(state: RunState) -> tuple[Lease, ...]:
     """The visits that were given back until somebody says whether they may make a call."""
+    # Once rejected it asks nobody any more; it is to be recorded as failed.
     return tuple(left for left in state.given_back if left.asks and not left.asks.rejected_because)
 
 

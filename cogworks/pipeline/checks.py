@@ -29,6 +29,7 @@ def problems_of(pipeline: Pipeline) -> tuple[str, ...]:
     if too_big := tuple(_sizes(pipeline)):
         return too_big
     found = [problem for rule in _NAMES for problem in rule(pipeline)]
+    # Cycles are looked for also where names are wrong: both are told at once.
     cycles = list(_cycles(pipeline))
     found += _orphans(pipeline)
     found += cycles
@@ -47,6 +48,7 @@ def choice_problems(pipelines: Mapping[str, Pipeline], default: str) -> tuple[st
     start = first.node(first.start)
     if len(pipelines) == 1 or CLASSIFICATION not in start.outputs:
         return ()
+    # The first node has run by the time it chooses: what begins otherwise would have to run another one.
     wanted = f"the {start.id!r} of pipeline {default!r}, whose output {CLASSIFICATION!r} chooses among the pipelines"
     found: list[str] = []
     for name, pipeline in pipelines.items():

@@ -34,6 +34,7 @@ def is_last_to_merge(standing: Standing, at: Instance, *, on: tuple[BranchName, 
     """
     state, pipeline, pulls = standing.state, standing.pipeline, standing.facts.pulls
     ends = tuple(_ends(state, pipeline))
+    # First what is cheap: most visits are at no end, and need no position.
     if at not in ends or not all(_is_settled(end, standing) for end in ends if end != at):
         return False
     bases = {known.head: known.base for known in state.pull_requests}
@@ -108,6 +109,7 @@ def _ends(state: RunState, pipeline: Pipeline) -> Iterator[Instance]:
 def _is_settled(at: Instance, standing: Standing) -> bool:
     visit = standing.state.latest(at)
     is_done = visit is not None and visit.status == "succeeded" and standing.state.lease_of(at) is None
+    # Nothing leads to a skipped end any more, so nothing of it will ever be merged.
     return is_done or at in standing.position.frontier.skipped
 
 

@@ -13,6 +13,7 @@ MAX_VISITS_PER_RUN = 1_000
 """No run executes more node visits than this, whatever its file says."""
 MAX_TRAVERSALS = 20
 """No rework edge is walked more often than this per run and sub-item, whatever the file says."""
+# Far beyond what people draw: they keep a file from using up time and memory before it is refused.
 MAX_NODES = 2_000
 MAX_EDGES = 8_000
 MAX_REWORK_EDGES = 200

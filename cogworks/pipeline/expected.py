@@ -65,6 +65,7 @@ def from_history(pipeline: Pipeline, costs: Sequence[ItemCost]) -> Expected | No
     known = [cost for cost in costs if cost.pipeline == pipeline.name][:MOST_ITEMS]
     if not known:
         return None
+    # The median: one item that went astray says little about the next.
     dollars = [cost.whole.usd for cost in known]
     return Expected(
         pipeline=pipeline.name,
@@ -121,6 +122,7 @@ def questions(node: Node, *, writes_tests: bool) -> int:
 
 
 def _most(sums: Iterable[Sum]) -> Sum:
+    # The most of each: the round that costs most need not be the one with most tokens.
     known = list(sums)
     return Sum(
         usd=max((each.usd for each in known), default=0.0),
@@ -182,5 +184,6 @@ def _rounds(state: RunState, pipeline: Pipeline) -> Iterator[Sum]:
 
 
 def _latest(state: RunState, at: Instance) -> Sum:
+    # Discarded ones count: what a round costs is seen best where one was made.
     visit = next((each for each in reversed(state.visits) if each.instance == at), None)
     return sum_of(visit.spend) if visit is not None else Sum()

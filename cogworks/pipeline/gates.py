@@ -33,6 +33,7 @@ def gate_of(pipeline: Pipeline, node: Node, of: WorkClass) -> Gate:
 
     A safety-critical item gates whatever produces code, then a node's own gate counts, then the boundary.
     """
+    # Before what the file says: no declaration opens this gate.
     if of == "safety-critical" and node.produces_code:
         return "human-gated"
     if node.gate is not None:

@@ -43,6 +43,7 @@ def noticed(state: RunState, facts: Facts) -> RunState:
         elif known.number in before:
             seen[known.number] = before[known.number]
     pulls = tuple(seen[number] for number in sorted(seen))
+    # The very same state: a step that saw nothing new commits nothing.
     if (pulls, facts.input_labels) == (state.inputs.pulls, state.inputs.labels):
         return state
     inputs = state.inputs.model_copy(update={"pulls": pulls, "labels": facts.input_labels})

@@ -137,6 +137,7 @@ def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
     waits += [doubted(doubt) for doubt in standing.state.inputs.doubts]
     if request := changed_request(standing.state, standing.facts, standing.pipeline, position):
         waits.append(request)
+    # Nobody is asked to look at what is thrown away because a sibling failed.
     stopped_nodes = position.frontier.to_stop
     for (node_id, sub_item), status in position.statuses.items():
         if status is InstanceStatus.WAITING_GATE and Instance(node_id, sub_item) not in stopped_nodes:
@@ -202,6 +203,7 @@ def changed_request(
 ) -> WaitingFor | None:
     """The question that has to be answered when nothing but last nodes is ready and the issue is not what it was."""
     ready = position.ready
+    # Work in between goes on: only what people get at the end is not made from a text that is theirs no more.
     if not is_request_changed(state, facts) or not ready or not all(is_last(at, pipeline) for at in ready):
         return None
     return WaitingFor(

@@ -73,10 +73,12 @@ def out_edges_after(
     node = pipeline.node(instance.node)
     evaluations = evaluate_edges(pipeline, node.id, view, ask=ask)
     held = [edge for edge in pipeline.edges_from(node.id) if evaluations.get(edge.id)]
+    # Going back wins: what leads on from here will be decided anew when this node has run again.
     loop = next((edge for edge in held if edge.rework is not None), None)
     taken = {edge.id for edge in held if edge.rework is None}
     if loop is None or loop.rework is None:
         return _onward(pipeline, instance, taken, evaluations)
+    # A file may ask for fewer rounds than every run is allowed, never for more.
     limit = min(loop.rework.max_traversals, MAX_TRAVERSALS)
     if traversals.get(EdgeRef(loop.id, instance.sub_item), 0) < limit:
         return EdgeVerdict(rework=loop.id, evaluations=evaluations)
@@ -98,6 +100,7 @@ def reopened_by(pipeline: Pipeline, rework_edge: EdgeId, sub_item: SubItemKey | 
         KeyError: the graph has no such edge.
     """
     span = pipeline.span_of(pipeline.edge(rework_edge))
+    # Also those that leave the loop: what is behind them waits until the node was visited again.
     edges = (EdgeRef(edge.id, sub_item) for node_id in span for edge in pipeline.forward_from(node_id))
     return Reopened(instances=tuple(Instance(node_id, sub_item) for node_id in span), edges=tuple(edges))
 
@@ -129,6 +132,7 @@ def _choice(node: Node, view: Mapping[str, Any]) -> frozenset[str]:
     for slot in node.outputs:
         output = view.get(slot)
         named = output.get("next_edges") if isinstance(output, Mapping) else None
+        # The first slot that names edges counts; a model may put anything into the others.
         if isinstance(named, list | tuple):
             return frozenset(name for name in named if isinstance(name, str))
     return frozenset()

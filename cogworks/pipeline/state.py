@@ -330,6 +330,7 @@ def visit_key(state: RunState, instance: Instance, index: int) -> VisitKey:
 
 def first_visit_key(state: RunState) -> VisitKey:
     """The visit that posted the status comment: the key its marker carries."""
+    # The marker goes on carrying the key with which it was posted, also in a later run of the item.
     if state.status_comment is not None and state.status_comment.visit_key:
         return VisitKey(state.status_comment.visit_key)
     known = {index: visit_key(state, at, index) for index, at in state.finished()}

@@ -166,6 +166,7 @@ class Table:
     def close(self) -> None:
         """Note every key nobody asked for."""
         for key in self.data:
+            # Not what nobody knows, but what nobody asked for: a key of another table is told, too.
             if key not in self._asked:
                 self.problems.append(f"{self._place}unknown key {shown(key)}{meant(key, self._asked)}")
 
