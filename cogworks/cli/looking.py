@@ -11,8 +11,7 @@ from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
 
 if TYPE_CHECKING:
-    from cogworks.engine.consider import Considered, Wanted
-    from cogworks.forge.snapshot import Snapshot
+    from cogworks.engine.consider import Considered, ReadItem, Wanted
 
 AT_HELP = "Show an earlier moment: a commit of the ledger (see `cogworks log`), or a time like 2026-01-31T12:00:00Z."
 
@@ -47,21 +46,22 @@ def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: "Wanted | 
     """
     address = parse_issue_url(issue_url)
     environment = admitted(address.repository)
-    from cogworks.engine.consider import Wanted, consider, read_item, refuse_lost_ledger
+    from cogworks.engine.consider import ReadItem, Wanted, consider, read_item, refuse_lost_ledger
     from cogworks.github.moments import parse_when
     from cogworks.vocabulary import RunId
     from cogworks.wiring.upkeep import open_item
 
     when = parse_when(at) if at else None
     with open_item(environment, address, meter=meter) as item:
-        snapshot = read_item(item)
+        seen = read_item(item)
         if when is not None:
-            snapshot = item.at(snapshot, when)
-            _require_own(snapshot, at)
+            # Another ledger, so nothing that was read of this one goes along.
+            seen = ReadItem(item.at(seen.snapshot, when))
+            _require_own(seen, at)
         else:
             # An earlier moment is behind the status comment of now, and that is no defect.
-            refuse_lost_ledger(snapshot)
-    return consider(snapshot, wanted or Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
+            refuse_lost_ledger(seen)
+    return consider(seen, wanted or Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
 
 
 def refuse_lost(address: IssueAddress, meter: Requests) -> None:
@@ -70,12 +70,12 @@ def refuse_lost(address: IssueAddress, meter: Requests) -> None:
     Raises:
         SafetyHalt: its ledger is gone.
     """
-    from cogworks.engine.consider import refuse_lost_ledger
+    from cogworks.engine.consider import ReadItem, refuse_lost_ledger
     from cogworks.settings.config import read_environment
     from cogworks.wiring.upkeep import open_item
 
     with open_item(read_environment(), address, meter=meter) as item:
-        refuse_lost_ledger(item.read())
+        refuse_lost_ledger(ReadItem(item.read()))
 
 
 def moment_of(seen: "Considered", at: str) -> dict[str, Any] | None:
@@ -86,13 +86,11 @@ def moment_of(seen: "Considered", at: str) -> dict[str, Any] | None:
     return {"oid": ledger.oid, "time": seen.snapshot.server_date.isoformat()}
 
 
-def _require_own(snapshot: "Snapshot", at: str) -> None:
-    from cogworks.engine.consider import state_of
-
-    ledger = snapshot.ledger
+def _require_own(seen: "ReadItem", at: str) -> None:
+    snapshot, ledger = seen.snapshot, seen.snapshot.ledger
     if ledger is not None and ledger.state_text is None and ledger.oid != snapshot.root_oid:
         raise UsageError(f"`--at {at}` is a commit without a state: it is not on the ledger of the item.")
-    state = state_of(snapshot)
+    state = seen.known
     if state is not None and state.issue != snapshot.issue.number:
         raise UsageError(
             f"`--at {at}` is a commit of issue #{state.issue}; wanted is one of #{snapshot.issue.number}."

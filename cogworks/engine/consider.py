@@ -1,7 +1,8 @@
 """Everything that follows from one snapshot of a work item: its configuration, its state, and the next move."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
@@ -115,31 +116,60 @@ class Considered:
         return self.known is not None and self.state.inputs != self.known.inputs
 
 
-def read_item(tracker: Reads) -> Snapshot:
+@dataclass(frozen=True)
+class ReadItem:
+    """A work item as GitHub showed it; what its ledger and its configuration say is read out of that once."""
+
+    snapshot: Snapshot
+
+    @cached_property
+    def known(self) -> RunState | None:
+        """The run's state in the ledger; raises as `state_of`."""
+        return state_of(self.snapshot)
+
+    @cached_property
+    def config(self) -> Config:
+        """The configuration; raises ConfigurationError."""
+        files = self.snapshot.repository.config_files
+        return require_config(files, where=self.snapshot.repository.name_with_owner)
+
+    def shown(self, snapshot: Snapshot) -> "ReadItem":
+        """The same with further answers of GitHub.
+
+        Args:
+            snapshot: of the same ledger and the same configuration, so that what was read of them goes along.
+        """
+        after = replace(self, snapshot=snapshot)
+        after.__dict__.update({name: read for name, read in vars(self).items() if name != "snapshot"})
+        return after
+
+
+def read_item(tracker: Reads) -> ReadItem:
     """The item as it is now: one request, and one more each where a pull request of the run is missing from the answer,
     where a review newly asks for changes, where checks newly fail, and where somebody newly asked for something or rewrote what was asked for.
 
     Raises:
         CogworksError: GitHub cannot be read, or the ledger cannot be understood.
     """
-    snapshot = tracker.read()
-    state = state_of(snapshot)
+    item = ReadItem(tracker.read())
+    snapshot, state = item.snapshot, item.known
     if state is not None:
         snapshot = tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests])
         if unread := [review.node_id for _, review in new_change_requests(snapshot, state)]:
             snapshot = snapshot.model_copy(update={"review_texts": tracker.review_texts(snapshot, unread)})
         if has_failing(snapshot, state):
             snapshot = _with_failures(tracker, snapshot, state)
+    item = item.shown(snapshot)
     try:
-        config = require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
+        config = item.config
     except CogworksError:
         # Whoever decides will say so; nobody is obeyed meanwhile.
-        return snapshot
+        return item
     editors = [*editors_to_ask_about(snapshot, state, config), *approvers_to_ask_about(snapshot, state)]
     people = people_to_ask_about(snapshot, state.inputs if state else Inputs(), config, editors=editors)
     if not people:
-        return snapshot
-    return snapshot.model_copy(update={"permissions": tracker.permissions(snapshot, people)})
+        return item
+    return item.shown(snapshot.model_copy(update={"permissions": tracker.permissions(snapshot, people)}))
 
 
 def _with_failures(tracker: Reads, snapshot: Snapshot, state: RunState) -> Snapshot:
@@ -155,14 +185,14 @@ def _with_failures(tracker: Reads, snapshot: Snapshot, state: RunState) -> Snaps
     return snapshot.model_copy(update={"failed_checks": told})
 
 
-def refuse_lost_ledger(snapshot: Snapshot) -> None:
+def refuse_lost_ledger(item: ReadItem) -> None:
     """Never go on where the ledger is gone, was set back or names what is not the item's: GitHub tells.
 
     Raises:
         SafetyHalt: nothing may be written before somebody looked.
     """
-    refuse_ledger_of_others(snapshot, _ledger_writers(snapshot))
-    state = state_of(snapshot)
+    snapshot, state = item.snapshot, item.known
+    refuse_ledger_of_others(snapshot, _ledger_writers(item))
     if state is None:
         refuse_missing_ledger(snapshot)
     else:
@@ -170,23 +200,22 @@ def refuse_lost_ledger(snapshot: Snapshot) -> None:
         refuse_older_ledger(snapshot, state)
 
 
-def _ledger_writers(snapshot: Snapshot) -> tuple[str, ...]:
+def _ledger_writers(item: ReadItem) -> tuple[str, ...]:
     try:
-        return _config(snapshot).ledger.writers
+        return item.config.ledger.writers
     except CogworksError:
         # Whoever considers the item says what is wrong with its configuration, before anything is done.
         return ()
 
 
-def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:
-    """Everything that follows from one snapshot; writes nothing, so that `process` and `status` agree.
+def consider(item: ReadItem, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:
+    """Everything that follows from one look; writes nothing, so that `process` and `status` agree.
 
     Raises:
         NoSuchNode: `wanted` names no node of the item.
         CogworksError: a file of the repository or the ledger cannot be understood.
     """
-    known = state_of(snapshot)
-    config = _config(snapshot)
+    snapshot, known, config = item.snapshot, item.known, item.config
     pipelines = declared(snapshot, config)
     heard = hear(snapshot, known.inputs if known else Inputs(), config)
     # Nobody writes a command for these: a review asks for changes, checks fail, a base has moved.
@@ -265,7 +294,7 @@ def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipe
     Raises:
         ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
     """
-    config = _config(snapshot)
+    config = ReadItem(snapshot).config
     return config, declared(snapshot, config).choose(state.pipeline if state and state.has_begun else None)
 
 
@@ -277,10 +306,6 @@ def declared(snapshot: Snapshot, config: Config) -> PipelineConfiguration:
     """
     text = snapshot.repository.config_files.get("pipeline.toml")
     return pipelines_of(text, source=PIPELINE_FILE, lane=config.pipelines.named)
-
-
-def _config(snapshot: Snapshot) -> Config:
-    return require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
 
 
 def lease_ages_of(snapshot: Snapshot, state: RunState) -> Mapping[VisitKey, float]:

@@ -7,6 +7,7 @@ from cogworks.engine.claim import claimed, lease_for, stopped_by, with_expected
 from cogworks.engine.consider import (
     Considered,
     NoSuchNode,
+    ReadItem,
     Wanted,
     consider,
     read_item,
@@ -61,10 +62,10 @@ def take_step(ports: StepPorts, address: IssueAddress, wanted: Wanted) -> StepRe
         if claim:
             # Either another runner claimed, or the read lagged behind our own last write.
             ports.sleep(CLAIM_PAUSE_S)
-        snapshot = read_item(ports.tracker)
-        refuse_lost_ledger(snapshot)
+        item = read_item(ports.tracker)
+        refuse_lost_ledger(item)
         try:
-            return _act(ports, _consider(ports, snapshot, wanted), wanted)
+            return _act(ports, _consider(ports, item, wanted), wanted)
         except StaleTip:
             continue
     return StepReport(
@@ -74,13 +75,13 @@ def take_step(ports: StepPorts, address: IssueAddress, wanted: Wanted) -> StepRe
     )
 
 
-def _consider(ports: StepPorts, snapshot: Snapshot, wanted: Wanted) -> Considered:
+def _consider(ports: StepPorts, item: ReadItem, wanted: Wanted) -> Considered:
     try:
-        return consider(snapshot, wanted, new_run_id=ports.new_run_id)
+        return consider(item, wanted, new_run_id=ports.new_run_id)
     except NoSuchNode:
         raise
     except (ConfigurationError, UsageError) as error:
-        _tell(ports, snapshot, str(error), wanted)
+        _tell(ports, item.snapshot, str(error), wanted)
         raise
 
 
@@ -171,7 +172,7 @@ def _answer(ports: StepPorts, seen: Considered, due: move.Answer) -> StepReport:
 
 def _forget_ended(ports: StepPorts, seen: Considered) -> None:
     """Nobody works on a run any more that people cancelled or restarted."""
-    before = state_of(seen.snapshot)
+    before = seen.known
     if before is not None and (before.run_id != seen.state.run_id or seen.state.status == "cancelled"):
         ports.forget(before.run_id)
 
@@ -184,7 +185,7 @@ def _visit(ports: StepPorts, seen: Considered, run: move.Run, wanted: Wanted) ->
         return report("backed_off", str(error), seen, claimed.visit_lease.state)
     except MalformedPacks as error:
         # The visit was given back without a word of what it waits for: whoever dies before the telling leaves it to a sweep.
-        _tell(ports, read_item(ports.tracker), str(error), wanted, has_claimed=True)
+        _tell(ports, read_item(ports.tracker).snapshot, str(error), wanted, has_claimed=True)
         raise
     except ApprovalNeeded as error:
         return _asking(ports, seen, run, claimed, str(error))

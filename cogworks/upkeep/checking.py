@@ -11,7 +11,7 @@ from typing import Protocol
 
 from cogworks.cycle.eventlog import LogDamaged, read_events, segment_names, text_of
 from cogworks.cycle.monitor import verify_seriality
-from cogworks.engine.consider import Considered, Reads, Wanted, configured, consider, read_item, state_of
+from cogworks.engine.consider import Considered, ReadItem, Reads, Wanted, configured, consider, read_item
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.forge.effects import (
     EditComment,
@@ -103,12 +103,13 @@ def check(ports: CheckPorts, *, repair: bool) -> Checked:
     Raises:
         CogworksError: GitHub cannot be read, or refused a repair.
     """
-    snapshot = _read(ports)
+    item = _read(ports)
+    snapshot = item.snapshot
     if snapshot.ledger is None:
         return Checked(findings=(), notes=("the item has no ledger yet; there is nothing to check",))
     copy = ports.item.copy(snapshot, snapshot.ledger.oid)
     chain = [Link(entry=entry(c.oid, c.committed_date, c.message), parents=c.parents) for c in copy.chain]
-    state, unreadable = _state(snapshot)
+    state, unreadable = _state(item)
     checked = Checked(
         findings=(
             *unreadable,
@@ -129,13 +130,13 @@ def check(ports: CheckPorts, *, repair: bool) -> Checked:
         )
         return checked.model_copy(update={"notes": (note,)})
     keys = {link.entry.message.visit_key for link in chain if link.entry.message}
-    return _with_surface(ports, snapshot, checked, keys, repair=repair)
+    return _with_surface(ports, item, checked, keys, repair=repair)
 
 
 def _with_surface(
-    ports: CheckPorts, snapshot: Snapshot, checked: Checked, keys: Collection[VisitKey], *, repair: bool
+    ports: CheckPorts, item: ReadItem, checked: Checked, keys: Collection[VisitKey], *, repair: bool
 ) -> Checked:
-    seen = consider(snapshot, Wanted(), new_run_id=ports.new_run_id)
+    seen = consider(item, Wanted(), new_run_id=ports.new_run_id)
     surface = _surface(ports, seen, keys)
     if not repair or not any(found.can_be_repaired for found in surface):
         return checked.with_findings(map(_plain, surface))
@@ -148,17 +149,17 @@ def _with_surface(
     )
 
 
-def _read(ports: CheckPorts) -> Snapshot:
+def _read(ports: CheckPorts) -> ReadItem:
     try:
         return read_item(ports.item)
     except LedgerUnreadable:
         # The pull requests that it records cannot be completed; everything else can be checked.
-        return ports.item.read()
+        return ReadItem(ports.item.read())
 
 
-def _state(snapshot: Snapshot) -> tuple[RunState | None, tuple[Finding, ...]]:
+def _state(item: ReadItem) -> tuple[RunState | None, tuple[Finding, ...]]:
     try:
-        return state_of(snapshot), ()
+        return item.known, ()
     except LedgerUnreadable as error:
         found = Finding(kind="ledger", rule="state", object="state.json", problem=str(error), remedy=REVERT)
         return None, (found,)
@@ -226,7 +227,7 @@ def _repair(ports: CheckPorts, seen: Considered, surface: Sequence[Found], *, is
 def _post_status(ports: CheckPorts, seen: Considered, post: PostComment, *, is_sound: bool) -> list[str]:
     """Post the status comment again and note its id in the ledger, as one more commit."""
     ledger = seen.snapshot.ledger
-    state, _ = _state(seen.snapshot)
+    state = seen.known
     if state is None or ledger is None:
         return []
     if not is_sound:

@@ -1,7 +1,7 @@
 import pytest
 import tomli_w
 
-from cogworks.engine.consider import Considered, NoSuchNode, Wanted, consider, read_item, state_of
+from cogworks.engine.consider import Considered, NoSuchNode, ReadItem, Wanted, consider, read_item, state_of
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.forge.snapshot import Snapshot
 from cogworks.ledger.record import LedgerUnreadable
@@ -51,9 +51,9 @@ def test_an_item_with_a_ledger_goes_on_from_it() -> None:
 
 
 def test_a_snapshot_that_is_looked_at_twice_says_the_same() -> None:
-    snapshot = read_item(Runner(planned()))
+    item = read_item(Runner(planned()))
 
-    first, second = (consider(snapshot, Wanted(), new_run_id=lambda: RunId("run-9")) for _ in range(2))
+    first, second = (consider(item, Wanted(), new_run_id=lambda: RunId("run-9")) for _ in range(2))
 
     assert first == second
 
@@ -98,17 +98,17 @@ def test_a_repository_without_configuration_is_told_what_to_commit() -> None:
     )
 
     with pytest.raises(UsageError, match=r"octo-org/adder has no `.cogworks/config.toml`"):
-        consider(bare, Wanted(), new_run_id=lambda: RunId("run-9"))
+        consider(ReadItem(bare), Wanted(), new_run_id=lambda: RunId("run-9"))
 
 
 def test_a_repository_without_a_pipeline_has_the_built_in_one() -> None:
-    snapshot = read_item(Runner(World()))
+    snapshot = read_item(Runner(World())).snapshot
     files = {"config.toml": snapshot.repository.config_files["config.toml"]}
     plain = snapshot.model_copy(
         update={"repository": snapshot.repository.model_copy(update={"config_files": files})}
     )
 
-    seen = consider(plain, Wanted(), new_run_id=lambda: RunId("run-9"))
+    seen = consider(ReadItem(plain), Wanted(), new_run_id=lambda: RunId("run-9"))
 
     assert isinstance(seen.decision, Run)
     assert seen.decision.instance == at("intake")
@@ -124,7 +124,7 @@ def test_a_pipeline_that_a_run_follows_and_the_file_no_longer_has_is_named() -> 
     )
 
     with pytest.raises(UsageError, match="has no pipeline 'default'; it has 'other'"):
-        consider(changed, Wanted(), new_run_id=lambda: RunId("run-9"))
+        consider(ReadItem(changed), Wanted(), new_run_id=lambda: RunId("run-9"))
 
 
 def test_a_malformed_pipeline_is_refused_with_every_problem() -> None:
@@ -150,7 +150,7 @@ def test_a_recorded_pull_request_that_a_read_lacks_is_asked_for_once() -> None:
     world.hidden_pulls = {world.pulls[0].number}
     runner = Runner(world)
 
-    snapshot: Snapshot = read_item(runner)
+    snapshot: Snapshot = read_item(runner).snapshot
 
     assert runner.calls == ["read", "complete"]
     assert snapshot.pulls == tuple(world.pulls)
@@ -167,7 +167,7 @@ def test_an_item_whose_pull_requests_are_all_there_is_read_once() -> None:
 def test_who_set_the_trigger_is_asked_about_before_the_first_claim_and_never_again() -> None:
     first, later = Runner(World()), Runner(planned())
 
-    snapshot = read_item(first)
+    snapshot = read_item(first).snapshot
     read_item(later)
 
     assert first.calls == ["read", "permissions"]

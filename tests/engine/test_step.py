@@ -1,8 +1,11 @@
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from cogworks.engine import consider
 from cogworks.engine.consider import NoSuchNode, Wanted
 from cogworks.errors import ConfigurationError, NodeFailed, TryAgainLater
 from cogworks.ledger.record import LedgerUnreadable
@@ -76,6 +79,24 @@ def test_a_step_computes_where_the_run_stands_once_for_each_state(
     runner.step()
 
     assert len(computed) == positions
+
+
+def test_a_step_reads_the_ledger_and_the_configuration_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, read = Runner(after(2)), Counter[str]()
+
+    def counted(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(*values: Any, **named: Any) -> Any:
+            read[name] += 1
+            return plain(*values, **named)
+
+        return reading
+
+    monkeypatch.setattr(consider, "read_state", counted("state", consider.read_state))
+    monkeypatch.setattr(consider, "require_config", counted("configuration", consider.require_config))
+
+    runner.step()
+
+    assert read == {"state": 1, "configuration": 1}
 
 
 def test_a_later_step_of_a_model_node_reads_claims_checkpoints_publishes_records_and_shows() -> None:

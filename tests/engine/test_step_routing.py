@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.engine.consider import Wanted, configured, consider
+from cogworks.engine.consider import ReadItem, Wanted, configured, consider
 from cogworks.errors import BudgetReached, CogworksError, InvalidReply, PermissionRefused, TryAgainLater
 from cogworks.ledger.invariants import check_graph, check_visits
 from cogworks.ledger.visit_folders import check_folders
@@ -275,7 +275,7 @@ def test_the_ledger_of_a_routed_run_is_sound() -> None:
 def test_the_reasons_name_the_question_and_who_asks_it() -> None:
     world = World(pipeline=graph())
     runner(world).step()
-    seen = consider(world.snapshot(), Wanted(), new_run_id=lambda: RunId("run-1"))
+    seen = consider(ReadItem(world.snapshot()), Wanted(), new_run_id=lambda: RunId("run-1"))
 
     told = explain(seen.standing, seen.decision)
 

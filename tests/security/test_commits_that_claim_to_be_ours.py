@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.engine.consider import Wanted, consider
+from cogworks.engine.consider import ReadItem, Wanted, consider
 from cogworks.forge.effects import FileText
 from cogworks.forge.facts import Branch
 from cogworks.forge.observe import facts_of
@@ -35,7 +35,7 @@ def finished_code() -> World:
 
 
 def seen(world: World) -> Any:
-    return consider(world.snapshot(), Wanted(), new_run_id=lambda: RunId("r"))
+    return consider(ReadItem(world.snapshot()), Wanted(), new_run_id=lambda: RunId("r"))
 
 
 def test_a_commit_with_the_trailer_of_any_visit_is_named_as_foreign() -> None:

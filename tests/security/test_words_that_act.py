@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cogworks.cli.action import summary
 from cogworks.cli.tables import Column, show_line, show_table
-from cogworks.engine.consider import Wanted, consider
+from cogworks.engine.consider import ReadItem, Wanted, consider
 from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest, ReportCheck
 from cogworks.forge.publication import PublicationContext, known_from
 from cogworks.forge.surface import project
@@ -120,7 +120,7 @@ def test_a_node_s_words_in_the_status_comment_call_nobody_and_hide_nothing() -> 
     spoken = "Fixes #1 for @octo-org/team ![](https://evil.example/x.png) <!-- <img src=//evil.example>"
     visit = world.state.visits[0].model_copy(update={"summary": spoken, "caution": spoken})
     state = world.state.model_copy(update={"visits": (visit,)})
-    found = consider(world.snapshot(), Wanted(), new_run_id=lambda: RunId("r"))
+    found = consider(ReadItem(world.snapshot()), Wanted(), new_run_id=lambda: RunId("r"))
 
     shown = project(replace(found.standing, state=state), found.config).comment
 
