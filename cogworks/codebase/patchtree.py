@@ -15,6 +15,7 @@ from typing import NamedTuple
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import Git, Identity
+from cogworks.codebase.known_trees import KnownDiffs, KnownTrees, Lying
 from cogworks.codebase.lying_copy import content_digest, parents_of, remove_folder, walked
 from cogworks.codebase.plumbing import authorship, blobs_of, break_locks, detached_head, spare_index, zsplit
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
@@ -69,15 +70,6 @@ class TreeView(NamedTuple):
     """Those of the paths that no change may hold, each with the reason in words."""
 
 
-class _Entries(NamedTuple):
-    """What is on the disk."""
-
-    tracked: list[str]
-    submodules: list[str]
-    """As the index has them; their files are not checked out."""
-    untracked: list[str]
-
-
 class PatchTree:
     """The transactions' view of one git worktree; obeys the Protocol `Tree`. One process at a time holds it.
 
@@ -94,6 +86,7 @@ class PatchTree:
         self._identity = identity
         self._lock_wait_s = lock_wait_s
         self._folder = Path(self._run("rev-parse", "--absolute-git-dir").removesuffix("\n"))
+        self._known, self._diffs = KnownTrees(path, self._folder), KnownDiffs(self._folder)
         self._digests: dict[str, tuple[tuple[int, ...], str]] = {}
         self._trees: dict[str, str] = {}
 
@@ -214,7 +207,7 @@ class PatchTree:
 
     def diff_from(self, base: CommitOid) -> str:
         """Unified diff from a commit to what is staged."""
-        return self._run(*_DIFF, base)
+        return self._diffs.diff_from(base, partial(self._run, *_DIFF, base))
 
     def commit(self, message: str, state: TreeState) -> CommitOid:
         """Commit what is staged and nothing else; what was written besides since the checkpoint is removed first.
@@ -323,20 +316,23 @@ class PatchTree:
             elif path not in tracked and path not in untracked:
                 place.unlink(missing_ok=True)
 
-    def _entries(self) -> _Entries:
+    def _entries(self) -> Lying:
         """What is on the disk: tracked files, and everything else; folders that hold tracked files are neither."""
         index = zsplit(self._run("ls-files", "--stage", "-z"))
         tracked = frozenset(entry.partition("\t")[2] for entry in index)
         folders = {f"{parent}/" for path in tracked for parent in parents_of(path)}
         there = list(walked(self._path))
-        return _Entries(
+        return Lying(
             tracked=sorted(path for path in there if path in tracked),
             submodules=[entry for entry in index if entry.startswith(SUBMODULE)],
             untracked=sorted(path for path in there if path not in tracked and path not in folders),
         )
 
-    def _tree_of(self, entries: _Entries) -> str:
-        """The tree of the tracked files as they are on the disk, hashed afresh: time stamps prove nothing."""
+    def _tree_of(self, entries: Lying) -> str:
+        """The tree of the tracked files as they are on the disk, read afresh: time stamps prove nothing."""
+        return self._known.tree_of(entries, partial(self._made_of, entries))
+
+    def _made_of(self, entries: Lying) -> str:
         with spare_index() as extra:
             listed = "".join(f"{path}\0" for path in entries.tracked)
             self._run("update-index", "--add", "-z", "--stdin", extra=extra, stdin=listed)

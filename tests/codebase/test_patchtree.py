@@ -1,6 +1,7 @@
 """What the worktree of transactions promises: held once, put back exactly, and found again after a kill."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cogworks.codebase.failures import CodebaseError, RollbackFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import detached_head
+from cogworks.vocabulary import CommitOid
 from tests.codebase.repositories import git
 from tests.repair.benches import FILES, make_worktree, on_disk, patch_tree
 
@@ -225,7 +227,9 @@ class Counting(Git):
         return super().run(*arguments, cwd=cwd, **more)
 
 
-def test_the_state_of_a_tree_that_stands_at_a_commit_takes_three_commands_of_git(tree: Path) -> None:
+def test_the_state_of_a_tree_that_stands_at_a_commit_takes_one_command_of_git_where_its_files_are_known(
+    tree: Path,
+) -> None:
     git(tree, "checkout", "--quiet", "--detach")
     counting = Counting(tree.parent)
     worktree = patch_tree(tree, counting)
@@ -233,9 +237,47 @@ def test_the_state_of_a_tree_that_stands_at_a_commit_takes_three_commands_of_git
     counting.ran.clear()
 
     assert worktree.state() == first
-    assert counting.ran == ["ls-files --stage", "update-index --add", "write-tree"]
+    assert counting.ran == ["ls-files --stage"]
     git(tree, "commit", "--quiet", "--allow-empty", "--message", "after")
     assert worktree.state().head == git(tree, "rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("change", ["text", "mode", "attributes", "config"])
+def test_what_decides_about_a_tree_has_git_make_it_anew(tree: Path, change: str) -> None:
+    git(tree, "checkout", "--quiet", "--detach")
+    counting = Counting(tree.parent)
+    worktree = patch_tree(tree, counting)
+    worktree.state()
+    counting.ran.clear()
+    place = tree / "a.txt"
+    found = place.stat()
+    if change == "text":
+        place.write_text(FILES["a.txt"].replace("bad", "BAD"))
+        os.utime(place, ns=(found.st_atime_ns, found.st_mtime_ns))
+    elif change == "mode":
+        place.chmod(0o755)
+    elif change == "attributes":
+        (tree / ".gitattributes").write_text("*.txt text eol=crlf\n")
+    else:
+        git(tree, "config", "core.autocrlf", "input")
+
+    with suppress(CodebaseError):
+        worktree.state()
+    assert "write-tree" in counting.ran
+
+
+def test_what_is_staged_is_compared_once(tree: Path) -> None:
+    counting = Counting(tree.parent)
+    worktree = patch_tree(tree, counting)
+    base = CommitOid(git(tree, "rev-parse", "HEAD"))
+
+    nothing = [worktree.diff_from(base), worktree.diff_from(base)]
+    assert worktree.apply(FIX) is None
+    fixed = [worktree.diff_from(base), worktree.diff_from(base)]
+
+    assert nothing == ["", ""]
+    assert fixed[0] == fixed[1] != ""
+    assert sum(each.startswith("-c diff") for each in counting.ran) == 2
 
 
 def test_the_file_of_a_head_says_what_git_says(tree: Path) -> None:
