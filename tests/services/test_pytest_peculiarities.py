@@ -334,3 +334,15 @@ def test_what_pytest_loads_is_no_garbage_and_what_tests_leave_behind_is(tmp_path
     found = outcomes(simulated(laid_out(tmp_path, {"test_a.py": text})))
 
     assert found == {"test_a.py::test_frozen": "passed", "test_a.py::test_left": "passed"}
+
+
+def test_our_plugins_are_loaded_as_they_are_compiled_and_no_project_hears_of_it(tmp_path: Path) -> None:
+    text = (
+        "import sys\n\n\ndef test_a():\n"
+        "    ours = [each for name, each in sys.modules.items() if name.startswith('cogworks_') and name != 'cogworks_early']\n"
+        "    assert len(ours) > 5\n"
+        "    assert {type(each.__loader__).__name__ for each in ours} == {'SourceFileLoader'}\n"
+    )
+    files = {"pytest.ini": "[pytest]\nfilterwarnings = error\n", "test_a.py": text}
+
+    assert outcomes(simulated(laid_out(tmp_path, files))) == {"test_a.py::test_a": "passed"}

@@ -265,7 +265,7 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     """What is asked of pytest, however it is started."""
     reach = _reach(places, wanted)
     pytest = [f"--rootdir={places.copy}", report]
-    pytest += [f"-pcogworks_{each}" for each in ("report", "time", "reach", "repeatable")]
+    pytest += [f"-pcogworks_{each}" for each in ("early", "report", "time", "reach", "repeatable")]
     if wanted.seed is not None:
         pytest += ["-p", "cogworks_order", f"--cogworks-seed={wanted.seed}"]
     if wanted.ends_s is not None:
