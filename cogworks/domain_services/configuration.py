@@ -17,7 +17,7 @@ from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import OPERATIONS
 from cogworks.errors import ConfigurationError
 from cogworks.loopback import is_loopback
-from cogworks.settings.environment import EnvironmentConfig
+from cogworks.settings.sections import EnvironmentConfig
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 

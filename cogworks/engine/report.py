@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from cogworks.engine.consider import Considered
-from cogworks.forge.ceilings import many_comments
+from cogworks.forge.snapshot import many_comments
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.position import Standing, codes_of
 from cogworks.pipeline.spend import Spend

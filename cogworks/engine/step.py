@@ -33,8 +33,7 @@ from cogworks.errors import (
     UsageError,
 )
 from cogworks.forge.addresses import IssueAddress
-from cogworks.forge.ceilings import too_few_points
-from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.snapshot import Snapshot, too_few_points
 from cogworks.forge.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, StaleTip, change_for, visit_files

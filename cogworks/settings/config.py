@@ -19,11 +19,11 @@ from cogworks.settings.credentials import (
     unusable_credentials,
     unusable_proxies,
 )
-from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.sections import (
     AuditConfig,
     CodegenConfig,
     ContextPackConfig,
+    EnvironmentConfig,
     IsolationConfig,
     LabelConfig,
     LaneConfig,

@@ -18,7 +18,7 @@ from cogworks.settings.config import (
     environments_folder,
     parse_surroundings,
 )
-from cogworks.settings.environment import SETUP_SCRIPT
+from cogworks.settings.sections import SETUP_SCRIPT
 
 
 def open_panel(

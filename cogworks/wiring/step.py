@@ -23,7 +23,6 @@ from cogworks.engine.ports import Session, SessionOrder, StepPorts, VisitPorts
 from cogworks.engine.time_limits import Patience
 from cogworks.errors import CogworksError, TryAgainLater
 from cogworks.forge.addresses import IssueAddress
-from cogworks.github.checks import may_report
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import TokenSource, credential
 from cogworks.github.habits import HabitFile
@@ -33,7 +32,7 @@ from cogworks.github.ledger_store import LedgerStore
 from cogworks.github.meter import Requests
 from cogworks.github.permissions import People
 from cogworks.github.reading import SnapshotReader
-from cogworks.github.writer import Writer
+from cogworks.github.writer import Writer, may_report
 from cogworks.llm.conversation import Looks
 from cogworks.llm.provider import Provider
 from cogworks.machine_kind import machine_kind

@@ -28,7 +28,6 @@ from cogworks.forge.effects import (
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer, OutcomeUnknown
-from cogworks.github.checks import may_report
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import FixedToken
 from cogworks.github.documents import read_work_item
@@ -36,7 +35,7 @@ from cogworks.github.meter import Requests
 from cogworks.github.permissions import permissions_of
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
-from cogworks.github.writer import Writer
+from cogworks.github.writer import Writer, may_report
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
 from cogworks.ledger.record import ROOT_BRANCH

@@ -17,8 +17,8 @@ from cogworks.engine.consider import ReadItem, Wanted, consider
 from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest, ReportCheck
 from cogworks.forge.publication import PublicationContext, known_from
 from cogworks.forge.surface import project
-from cogworks.github.checks import reported
 from cogworks.github.composing import operations
+from cogworks.github.writer import reported
 from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
 from cogworks.nodes.contract import Failed
