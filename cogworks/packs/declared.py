@@ -4,9 +4,9 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import ConfigurationError
@@ -240,14 +240,6 @@ def _artefacts(name: str, text: str) -> tuple[Artefact, ...]:
             source, [f"artefact {each!r} is declared twice; give each a name of its own" for each in twice]
         )
     return found
-
-
-_ARTEFACT: TypeAdapter[Artefact] = TypeAdapter(Artefact)
-
-
-def artefact_of(data: Any) -> Artefact:
-    """An artefact out of plain data; for tests and tools."""
-    return _ARTEFACT.validate_python(data)
 
 
 def _problems(error: ValidationError) -> Sequence[str]:

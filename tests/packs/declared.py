@@ -3,15 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from cogworks.packs.artefacts import Changed
 from cogworks.packs.choosing import FrozenPacks, Subject, choose
-from cogworks.packs.declared import Pack, Sources, Trigger, artefact_of
+from cogworks.packs.declared import Artefact, Pack, Sources, Trigger
 from cogworks.vocabulary import CommitOid
 
 COMMIT = CommitOid("c" * 40)
 NONE = Sources()
 ALWAYS = Trigger(languages=("python",))
 PYTHON = Subject(language="python")
+_ARTEFACT: TypeAdapter[Artefact] = TypeAdapter(Artefact)
+
+
+def artefact_of(data: Any) -> Artefact:
+    """An artefact out of plain data."""
+    return _ARTEFACT.validate_python(data)
 
 
 def pack(

@@ -3,7 +3,8 @@
 import pytest
 
 from cogworks.errors import ConfigurationError
-from cogworks.packs.declared import Pack, Unusable, artefact_of, read_pack
+from cogworks.packs.declared import Pack, Unusable, read_pack
+from tests.packs.declared import artefact_of
 
 TRIGGER = '[trigger]\nlanguages = ["rust"]\n'
 ARTEFACTS = """

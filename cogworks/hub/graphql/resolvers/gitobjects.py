@@ -57,10 +57,6 @@ _SHARED: Readers[GitValue] = {
 TABLE.all_of(GIT_TYPES, _SHARED)
 
 
-def _rest_of(message: str) -> str:
-    return message.partition("\n")[2].strip("\n")
-
-
 @dataclass(frozen=True, slots=True)
 class Person:
     """Author or committer of a commit, or the tagger of a tag."""
