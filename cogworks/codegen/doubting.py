@@ -1,7 +1,7 @@
 """What makes a repair doubtful that passes everything: it knows its tests, or no test guards it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from cogworks.codebase.diffmodel import Diff, undone
@@ -9,13 +9,13 @@ from cogworks.codegen.diagnosing import Diagnosis
 from cogworks.codegen.repair_job import Job, Notes, Tools
 from cogworks.domain_services.exploring import Beside, BesideParams
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.heldback import MOST_MUTANTS, held_back_warnings, touched_by
+from cogworks.repair.heldback import MOST_MUTANTS, Among, held_back_warnings, touched_by
 from cogworks.repair.overfitting import brings_values, warnings_of
 from cogworks.repair.proof import Proof
 from cogworks.repair.transact.measure import ids, is_of, limited_to
 
-_MOST_TESTS = 60
-"""Of those that reach the change; each mistake that is tried runs them again."""
+_MOST_TESTS = 100
+"""Of those that reach the change; each mistake that is tried runs them again, until one notices it."""
 
 
 class Doubts(NamedTuple):
@@ -43,9 +43,11 @@ def doubts(
         return Doubts(known)
     targets = job.instance.failing_tests
     reaching = passing(diagnosis.regression([*touched.after]) or (), notes.proof)
+    wanted = tuple(dict.fromkeys(chain(targets, reaching)))
+    among = Among(len(wanted[:_MOST_TESTS]), len(wanted[_MOST_TESTS:]))
     after = _tried(
         BesideParams(
-            tests=tuple(islice(dict.fromkeys(chain(targets, reaching)), _MOST_TESTS)),
+            tests=wanted[:_MOST_TESTS],
             # What the others call is not compared with anything, and a change without a value of its own knows no input.
             calls_of=tuple(targets),
             lines=dict(touched.after) if brings_values(changes, job.rules) else {},
@@ -68,7 +70,7 @@ def doubts(
     reruns = (
         (again, *([again] if after.again else [])) if is_whole and len(passed) == len(again.cases) else ()
     )
-    return Doubts((*known, *held_back_warnings(before, after)), reruns)
+    return Doubts((*known, *held_back_warnings(before, after, among)), reruns)
 
 
 def _tried(

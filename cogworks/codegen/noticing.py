@@ -12,13 +12,13 @@ from cogworks.domain_services.operations import BESIDE
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.nodes.task import NodeTask
-from cogworks.repair.heldback import MOST_MUTANTS, touched_by, unnoticed
+from cogworks.repair.heldback import MOST_MUTANTS, Among, touched_by, unnoticed
 from cogworks.repair.proof import Proof
 from cogworks.repair.transact.measure import file_of
 from cogworks.repair.violations import TestRules
 
-MOST_TESTS = 60
-"""Each mistake that is tried runs them again."""
+MOST_TESTS = 100
+"""Each mistake that is tried runs them again, until one notices it."""
 
 
 def with_mistakes(
@@ -32,23 +32,30 @@ def with_mistakes(
     parsed = parse_diff(workspace.diff(task.base_branch))
     lines = {} if parsed.problems else dict(touched_by(parsed.diff, TestRules()).added)
     ends_s = ports.now() + task.conventions.change_limits.mistakes_s
-    own = _passing(proof, tests)
+    own, left_out = _passing(proof, tests)
     if not lines or not own or not task.conventions.change_limits.mistakes_s:
         return proof
     ports.say("trying whether the tests notice mistakes in the change")
     tried = list(_tried(ports, workspace, own, lines, ends_s))
     if blind := _blind(tried):
         others = {file_of(each.id) for each in proof.tests} - {*tests}
-        near = _passing(proof, near_tests(ports, workspace, [*lines], others))
+        near, more = _passing(proof, near_tests(ports, workspace, [*lines], others))
         tried += _tried(ports, workspace, near, blind, ends_s) if near else ()
-    found = unnoticed(tried, "test of the change, and none near it,")
+        left_out, own = left_out + more, own + near
+    found = unnoticed(tried, Among(len(own), left_out, "test of the change, and none near it,"))
     return proof.model_copy(update={"warnings": (*proof.warnings, *found)})
 
 
-def _passing(proof: Proof, files: Collection[str]) -> tuple[str, ...]:
-    """The tests in these files that passed each time: what fails without a mistake notices none."""
-    steady = (each.id for each in proof.tests if {each.head, *each.reruns} == {"passed"})
-    return tuple(each for each in steady if file_of(each) in files)[:MOST_TESTS]
+def _passing(proof: Proof, files: Collection[str]) -> tuple[tuple[str, ...], int]:
+    """The tests in these files that passed each time, for what fails without a mistake notices none; and how many more there are.
+
+    Those that the change made pass come first: a long file has them anywhere among its others.
+    """
+    steady = [
+        each for each in proof.tests if {each.head, *each.reruns} == {"passed"} and file_of(each.id) in files
+    ]
+    found = [each.id for each in sorted(steady, key=lambda each: each.base == "passed")]
+    return tuple(found[:MOST_TESTS]), len(found[MOST_TESTS:])
 
 
 def _tried(

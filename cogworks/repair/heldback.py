@@ -30,6 +30,16 @@ class TriesBeside(Protocol):
         """
 
 
+class Among(NamedTuple):
+    """The tests on which mistakes were tried."""
+
+    tried: int = 0
+    left_out: int = 0
+    """For there were too many."""
+    called: str = "test that reaches the change"
+    """What they all are, where none is left out."""
+
+
 class Touched(NamedTuple):
     """The lines of a change in the files that are no tests, before and after it."""
 
@@ -50,13 +60,14 @@ def touched_by(diff: Diff, rules: TestRules) -> Touched:
     )
 
 
-def held_back_warnings(before: Beside | None, after: Beside) -> tuple[str, ...]:
+def held_back_warnings(before: Beside | None, after: Beside, among: Among) -> tuple[str, ...]:
     """What speaks for a change that knows the inputs of its tests, or that no test guards; a sentence each.
 
     Args:
         before: of the code without the change; None: it could not be asked.
+        among: the tests on which mistakes were tried.
     """
-    return (*(_narrow(before, after) if before else ()), *unnoticed(after.mutants))
+    return (*(_narrow(before, after) if before else ()), *unnoticed(after.mutants, among))
 
 
 def narrow_tests(before: Beside, after: Beside) -> dict[str, int]:
@@ -99,12 +110,8 @@ def _narrow(before: Beside, after: Beside) -> tuple[str, ...]:
     return (said,)
 
 
-def unnoticed(mutants: Sequence[Mutant], tests: str = "test that reaches the change") -> tuple[str, ...]:
-    """A sentence about the lines in which none of the mistakes is noticed; none where there is no such line.
-
-    Args:
-        tests: which ones ran.
-    """
+def unnoticed(mutants: Sequence[Mutant], among: Among) -> tuple[str, ...]:
+    """A sentence about the lines in which none of the mistakes is noticed; none where there is no such line."""
     by_line: dict[str, list[Mutant]] = defaultdict(list)
     for each in mutants:
         by_line[f"{each.artifact}:{each.line}"].append(each)
@@ -117,7 +124,10 @@ def unnoticed(mutants: Sequence[Mutant], tests: str = "test that reaches the cha
         return ()
     told = ", ".join(f"{place} ({change})" for place, change in [*blind.items()][:_SHOWN])
     more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
-    return (f"No {tests} notices a mistake at {told}{more}: nothing guards these lines.",)
+    if among.left_out:
+        seen = f"None of the {among.tried} tests that were tried notices a mistake at {told}{more}"
+        return (f"{seen}; {among.left_out} others were not tried.",)
+    return (f"No {among.called} notices a mistake at {told}{more}: nothing guards these lines.",)
 
 
 def _key(call: BesideCall) -> tuple[str, str, str, str]:

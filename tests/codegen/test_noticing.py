@@ -146,6 +146,30 @@ def test_what_nobody_notices_is_told() -> None:
     assert asked(Service([Beside(mutants=(BLIND,)), Beside(mutants=(BLIND,))])) == (TOLD,)
 
 
+def many(count: int, *, new: str) -> Proof:
+    """Of a file with so many tests that passed before, and one that is new at its end."""
+    old = tuple(TestCase(id=f"{NEW}::test_{number}", outcome="passed") for number in range(count))
+    side = Side(Tree(commit=CommitOid("a" * 40), tree="b"), TestReport(cases=old), Judged())
+    head = TestReport(cases=(*old, TestCase(id=new, outcome="passed")))
+    return proof_of(side, Side(side.tree, head), (), diff="")
+
+
+def test_of_a_long_file_the_tests_that_are_new_are_tried_first() -> None:
+    service = Service([Beside(mutants=(BLIND.model_copy(update={"is_noticed": True}),))])
+
+    assert asked(service, many(500, new=f"{NEW}::test_zero_prices")) == ()
+    [params] = service.asked
+    assert (params.tests[0], len(params.tests)) == (f"{NEW}::test_zero_prices", 100)
+
+
+def test_whoever_tried_a_part_of_the_tests_says_nothing_of_the_others() -> None:
+    service = Service([Beside(mutants=(BLIND,))])
+
+    assert asked(service, many(500, new=f"{NEW}::test_zero_prices")) == (
+        "None of the 100 tests that were tried notices a mistake at shop.py:2 (`-` for `+`); 401 others were not tried.",
+    )
+
+
 def test_a_test_that_fails_sometimes_is_not_asked() -> None:
     service = Service([])
 

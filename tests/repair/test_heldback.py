@@ -3,7 +3,7 @@ import pytest
 from cogworks.codebase.diffmodel import Diff, undone
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.exploring import Beside, BesideCall, Mutant
-from cogworks.repair.heldback import held_back_warnings, narrow_tests, touched_by
+from cogworks.repair.heldback import Among, held_back_warnings, narrow_tests, touched_by
 from cogworks.repair.violations import TestRules
 
 TEST = "test_a.py::test_a"
@@ -73,7 +73,7 @@ def test_the_warnings_name_the_test_and_the_lines_that_nothing_guards() -> None:
         Mutant(artifact="a.py", line=4, change="without `b = 1`", is_noticed=False),
     )
 
-    found = held_back_warnings(before, Beside(calls=calls(OLD | {"1": "7"}), mutants=mutants))
+    found = held_back_warnings(before, Beside(calls=calls(OLD | {"1": "7"}), mutants=mutants), Among(7))
 
     narrow = (
         f"The change treats the inputs of {TEST} otherwise and none of 5 inputs beside them: it may know these inputs instead of "
@@ -83,7 +83,15 @@ def test_the_warnings_name_the_test_and_the_lines_that_nothing_guards() -> None:
         narrow,
         "No test that reaches the change notices a mistake at a.py:4 (without `b = 1`): nothing guards these lines.",
     )
-    assert held_back_warnings(None, Beside(calls=calls(OLD))) == ()
+    assert held_back_warnings(None, Beside(calls=calls(OLD)), Among(7)) == ()
+
+
+def test_where_tests_were_left_out_nobody_says_that_none_guards_the_line() -> None:
+    mutants = (Mutant(artifact="a.py", line=4, change="without `b = 1`", is_noticed=False),)
+
+    assert held_back_warnings(None, Beside(mutants=mutants), Among(100, left_out=7)) == (
+        "None of the 100 tests that were tried notices a mistake at a.py:4 (without `b = 1`); 7 others were not tried.",
+    )
 
 
 BEFORE = "a\nb\nc\nd\ne\n"
