@@ -42,6 +42,17 @@ FAILS_OTHERWISE = "import os\n\n\ndef test_a():\n    assert os.getpid() == 0\n"
 
 
 @pytest.mark.parametrize(
+    "compared",
+    ["[half(3)] == [1.5]", "'a\\nb' == str(half(3))", "{'a': half(3)} == {'a': 1.5}", "half(3) is None"],
+)
+def test_steps_are_told_whatever_is_said_of_a_comparison(tmp_path: Path, compared: str) -> None:
+    told = covered(tmp_path, FAILS.replace("half(3) == 1.5", compared))
+
+    assert [case.outcome for case in told.report.cases] == ["failed"]
+    assert told.steps is not None
+
+
+@pytest.mark.parametrize(
     "tests",
     [
         pytest.param(FAILS.replace("1.5", "1"), id="it passes"),

@@ -18,11 +18,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from _pytest.runner import runtestprotocol
 from cogworks_records import written
 from cogworks_steps import steps_noted
 
 _MOST_FILES = 5_000
+_OF_THE_RUN = ("cogworks-reporter", "cogworks-line-keeper", "cogworks-retelling")
+"""Plugins that tell of the run of all tests, which this one is no part of."""
 _LEAST_S, _TIMES = 10.0, 20
 """How long it may take: with its steps noted a test takes many times as long."""
 
@@ -74,15 +75,25 @@ class Retelling:
         # What it tries beyond the walls is tried by this test.
         self._reporter.test = item.nodeid
         self._reporter.write(kind="steps-begin", id=item.nodeid)
-        item.config.pluginmanager.register(_Noting(self._reporter, self._wish), "cogworks-noting")
-        failed = [_told(each) for each in runtestprotocol(item, log=False, nextitem=None) if each.failed]
-        self._reporter.write(kind="steps-told", id=item.nodeid, is_same=failed == [failure])
+        plugins = item.config.pluginmanager
+        for name in _OF_THE_RUN:
+            plugins.unregister(name=name)
+        noting = _Noting(self._reporter, self._wish)
+        plugins.register(noting, "cogworks-noting")
+        # With all that pytest and others put around a test, to which comparisons owe their words.
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        self._reporter.write(kind="steps-told", id=item.nodeid, is_same=noting.failures == [failure])
 
 
 class _Noting:
     def __init__(self, reporter: Any, wish: Any) -> None:
         self._reporter = reporter
         self._wish = wish
+        self.failures: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failures.append(_told(report))
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
