@@ -94,7 +94,7 @@ def index_check(urls: Sequence[str], problem: str) -> Check:
         remedy = "Check pip's configuration and the network of this machine; `pip config list` tells what is configured."
         return Check(name="package index", status="failed", found=problem, remedy=remedy)
     found = (
-        f"{', '.join(urls)} answers" if urls else "none is configured; packages come from directories alone"
+        f"{', '.join(urls)} answers" if urls else "none is configured; packages come only from directories"
     )
     return Check(name="package index", status="ok", found=found)
 
@@ -140,7 +140,7 @@ def languages_check(contents: Contents, services: Sequence[Served]) -> Check:
     name = "languages"
     held = {language: size for language, size in contents.languages.items() if language in LANGUAGES}
     if not held:
-        return Check(name=name, status="ok", found="none that a domain service would have to know")
+        return Check(name=name, status="ok", found="none that needs a domain service")
     if any(service.patterns is None for service in services):
         return Check(name=name, status="ok", found=f"{_shares(held)}; the services say what they know of it")
     unknown = {language: size for language, size in held.items() if not _is_known(language, services)}

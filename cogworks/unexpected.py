@@ -31,8 +31,8 @@ def expecting(place: str) -> Iterator[None]:
 def unexpected(place: str, found: str) -> UnexpectedAnswer:
     """The error for one part of an answer."""
     return UnexpectedAnswer(
-        f"GitHub answered something unexpected at {place}: {found}; nothing was written. Run the command again; if it stays, "
-        "look at what stands between this machine and GitHub, and report it."
+        f"GitHub gave an unexpected answer at {place}: {found}. Nothing was written. Run the command again. "
+        "If it stays, check what stands between this machine and GitHub, and report it."
     )
 
 

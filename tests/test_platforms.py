@@ -193,7 +193,7 @@ def test_doctor_says_which_walls_macos_lacks_and_what_that_means(tmp_path: Path)
     assert "limits of each process" in isolation["found"]
     assert "no isolation: Darwin has no namespaces, no Landlock and no seccomp" in isolation["found"]
     assert (
-        "items that are safety-critical or from somebody without write permission are refused"
+        "items that are safety-critical, or from somebody without write permission, are refused"
         in isolation["found"]
     )
     assert isolation["remedy"].startswith("Run cogworks on Linux")

@@ -28,7 +28,8 @@ def show(found: Checkup) -> None:
         show_line(f"\nWhat was guessed, for .cogworks/{file}:\n\n{block}", nl=False)
     if found.proposal:
         show_line(
-            f"\nSeveral projects and none at the top; for .cogworks/services.toml:\n\n{found.proposal}",
+            "\nThe repository has several projects and none at its root. For "
+            f".cogworks/services.toml:\n\n{found.proposal}",
             nl=False,
         )
 
@@ -44,7 +45,7 @@ def rows(found: Checkup) -> Iterator[Row]:
     if found.suite is not None:
         yield from _of_suite(found.suite)
     elif found.baseline == "none":
-        yield "tests", ['not run, as is configured: `[tests] baseline = "none"`']
+        yield "tests", ['not run, because `[tests] baseline = "none"` is configured']
     if notes := (*found.notes, *advice(found)):
         yield "notes", notes
     yield (
@@ -58,7 +59,7 @@ def rows(found: Checkup) -> Iterator[Row]:
     for thing in things:
         yield "TO DO", [*thing.what.splitlines(), *(f"-> {line}" for line in thing.remedy.splitlines())]
     if not things:
-        yield "verdict", [f"A work item could go on here. Looked at in {found.seconds:g} s."]
+        yield "verdict", [f"Ready: a work item can start here. This check took {found.seconds:g} s."]
 
 
 def _of_service(each: ServiceCheckup) -> Iterator[Row]:

@@ -43,7 +43,7 @@ def cost(issue_url: str, at: str, with_calls: bool, as_json: bool) -> int:
       cogworks cost https://github.com/octo-org/hello/issues/42 --calls
     """
     if with_calls and at:
-        raise UsageError("`--calls` shows the calls as they are now; leave `--at` out.")
+        raise UsageError("`--calls` shows the calls as they are now. Leave `--at` out.")
     look = Look()
     seen = look_at(issue_url, look.meter, at=at)
     calls = calls_of(issue_url, seen, look.meter) if with_calls else None
@@ -131,7 +131,10 @@ def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:
     from cogworks.pipeline.spending import earlier_line
 
     if lost := unconfirmed(state.spent):
-        yield f"of the total: {lost}. Runners died before they could say what their last calls cost; the provider's bill knows."
+        yield (
+            f"of the total: {lost}. Runners died before they reported what their last calls cost. The "
+            "provider's bill has the exact amount."
+        )
     if told["earlier_usd"]:
         yield earlier_line(state)
     budget, left = told["budget"], told["remaining"]

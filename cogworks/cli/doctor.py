@@ -113,14 +113,14 @@ def _isolation() -> "Check":
     isolation = strongest(child_environment().get("PATH", os.defpath))
     lines = [f"code of a repository runs with: {', '.join(isolation.layers)}"]
     lines.append(
-        "memory, processes and disk of a run are counted many times a second; no control group walls them"
+        "memory, processes and disk of a run are checked many times a second; no control group limits them"
     )
     lines += [f"not kept from it: {'; '.join(isolation.unprotected)}"] if isolation.unprotected else []
     lines += [f"no {each.wall}: {each.why}" for each in isolation.lacking]
     remedies = " ".join(each.remedy for each in isolation.lacking if each.remedy)
     if not isolation.is_complete:
-        refused = "items that are safety-critical or from somebody without write permission are refused"
-        lines.append("no code of a repository is run, for this is root" if isolation.is_root else refused)
+        refused = "items that are safety-critical, or from somebody without write permission, are refused"
+        lines.append("no code of a repository runs, because you are root" if isolation.is_root else refused)
     return Check(
         name="isolation",
         status="warning" if isolation.lacking else "ok",

@@ -131,7 +131,7 @@ def evaluate(
         return _told_samples(written(write_samples), as_json=as_json)
     if tasks is None or out is None:
         raise UsageError(
-            "`--tasks` and `--out` are wanted; `--write-samples DIR` gives instances to try it with."
+            "`--tasks` and `--out` are required. `--write-samples DIR` writes instances to try it with."
         )
     if test_cmd:
         read_command(test_cmd)
@@ -177,7 +177,9 @@ def _evaluated(
         else:
             results.append(known)
     if results:
-        _say(f"{len(results)} of {len(orders)} instances were done before; `--again` does them again")
+        _say(
+            f"{len(results)} of {len(orders)} instances were finished before. Give `--again` to repeat them."
+        )
     purse = Purse(limit_usd=None if max_cost is None else Decimal(str(max_cost)))
     for result in results:
         purse = purse.paying(result.cost_usd)

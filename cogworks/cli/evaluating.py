@@ -118,7 +118,7 @@ def evaluated(orders: Sequence[Assignment], *, jobs: int, purse: Purse) -> Itera
 
 def _not_begun(given: Assignment, purse: Purse) -> Result:
     limit, left = (dollars(each or Decimal(0)) for each in (purse.limit_usd, purse.left_usd))
-    reason = f"not begun: of {limit} USD (`--max-cost`) only {left} are left"
+    reason = f"not begun: only {left} of {limit} USD (`--max-cost`) are left"
     return Result(instance_id=given.case.id, repo=given.case.repo, outcome="unbudgeted", reason=reason)
 
 
@@ -141,9 +141,9 @@ def _result(worker: _Worker, given: Assignment) -> Result:
         code = worker.process.exitcode
         if code == MachineUnfit.exit_code:
             raise MachineUnfit(
-                f"{given.case.id} was not judged: this machine lacks what the line before says."
+                f"{given.case.id} was not judged, because this machine lacks what the line above names."
             )
-        reason = f"the process that worked at it ended with {code} and without a result"
+        reason = f"its process exited with {code} and left no result"
         return Result(instance_id=given.case.id, repo=given.case.repo, outcome="error", reason=reason)
     if kept.refused:
         raise PermissionRefused(kept.result.reason)

@@ -171,7 +171,7 @@ def _wanted(task: Path | None, tests: tuple[str, ...]) -> "Instance":
 
     if task is not None and tests:
         raise UsageError(
-            "name the failing tests by `--test ID`, once for each, or by `--task FILE`, not by both."
+            "name the failing tests with `--test ID`, once for each, or with `--task FILE`, not with both."
         )
     if task is not None:
         return parse_instance(text_of(task), source=str(task))

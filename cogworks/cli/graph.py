@@ -34,7 +34,8 @@ class _GraphGroup(click.Group):
             return "", of_item, args
         if args[0] not in self.commands:
             raise click.UsageError(
-                f"{args[0]!r} is neither an ISSUE_URL nor `check`; a file goes behind --file or behind `check`.",
+                f"{args[0]!r} is neither an ISSUE_URL nor `check`. To name a file, write `--file FILE` or `check "
+                "FILE`.",
                 ctx,
             )
         return super().resolve_command(ctx, args)
@@ -72,8 +73,8 @@ def graph(context: click.Context, name: str | None, form: str, as_object: bool, 
         _print(Picture(read_pipelines(file).choose(name)), context.obj)
     elif name is not None or file is not None:
         raise click.UsageError(
-            "--pipeline and --file go with neither an ISSUE_URL nor `check`; say `cogworks graph check FILE`, which "
-            "checks every pipeline of the file.",
+            "--pipeline and --file cannot be combined with an ISSUE_URL or `check`. Run `cogworks graph check "
+            "FILE` to check every pipeline of a file.",
             context,
         )
 

@@ -67,7 +67,7 @@ def chosen_services(
         return services
     found = tuple(service for service in services if service.name == name)
     if not found:
-        raise UsageError(f"there is no service {name!r}; configured are: {names_of(services)}")
+        raise UsageError(f"there is no service {name!r}. Configured services: {names_of(services)}")
     return found
 
 
@@ -124,6 +124,6 @@ def _show(told: Sequence[Mapping[str, Any]]) -> None:
         if each["status"] == "failed":
             show_line(f"\n{each['message']}", err=True)
         elif each["isolation"]:
-            show_line(f"\n{each['name']} runs tests apart by: {', '.join(each['isolation'])}")
+            show_line(f"\n{each['name']} isolates tests by: {', '.join(each['isolation'])}")
         elif "simulate" in each["capabilities"]:
-            show_line(f"\n{each['name']} does not say how it keeps the tests it runs apart", err=True)
+            show_line(f"\n{each['name']} does not say how it isolates the tests it runs", err=True)

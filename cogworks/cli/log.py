@@ -55,7 +55,7 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
     """
     look = Look()
     if events and at:
-        raise UsageError("`--events` shows the logs as they are now; it does not go with `--at`.")
+        raise UsageError("`--events` shows the logs as they are now. Leave `--at` out.")
     if visit is not None and not events:
         raise UsageError("`--visit` goes with `--events`.")
     if events:
@@ -126,7 +126,7 @@ def _as_object(row: "Told") -> dict[str, Any]:
 
 def _print(url: str, rows: "tuple[Told, ...]", total: int) -> None:
     if not rows:
-        show_line(f"{url}: nothing has happened yet; `cogworks process {url}` takes the first step.")
+        show_line(f"{url}: nothing has happened yet. Run `cogworks process {url}` to take the first step.")
         return
     show_table(COLUMNS, [_cells(row) for row in rows])
     if total > len(rows):

@@ -89,7 +89,10 @@ def moment_of(seen: "Considered", at: str) -> dict[str, Any] | None:
 def _require_own(seen: "ReadItem", at: str) -> None:
     snapshot, ledger = seen.snapshot, seen.snapshot.ledger
     if ledger is not None and ledger.state_text is None and ledger.oid != snapshot.root_oid:
-        raise UsageError(f"`--at {at}` is a commit without a state: it is not on the ledger of the item.")
+        raise UsageError(
+            f"`--at {at}` is a commit without a state, so it is not on this item's ledger. `cogworks log` lists "
+            "the commits that are."
+        )
     state = seen.known
     if state is not None and state.issue != snapshot.issue.number:
         raise UsageError(

@@ -88,7 +88,7 @@ def _replay(mode: str, until: int | None, change: str | None) -> "Replay":
             return lambda log: verify(log.events, until=until)
         return lambda log: decide_only(log.events, until=until)
     if mode != "verify" or until is not None:
-        raise UsageError("`--what-if` goes with neither `--mode decide-only` nor `--until`.")
+        raise UsageError("`--what-if` cannot be combined with `--mode decide-only` or `--until`.")
     number, _, text = change.partition(":")
     try:
         cycle, replace = int(number), json.loads(text)

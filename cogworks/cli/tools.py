@@ -165,10 +165,13 @@ def _none(workshop: "Workshop") -> str:
 
     where = workshop.directory / TOOL_FOLDER
     if workshop.loaded.refused:
-        return f"no tool: none of the {len(workshop.loaded.refused)} files in {where} declares one; mend what is told of them."
+        return (
+            f"no tool: none of the {len(workshop.loaded.refused)} files in {where} declares one. Fix the "
+            "problem listed for each file."
+        )
     return (
-        f"no tool: there is no file in {where}. Write {TOOL_FOLDER}/<name>.toml and allow it in "
-        f"{POLICY_FOLDER}/<profile>.toml; docs/tools.md begins with an example."
+        f"no tool: there is no file in {where}. Write {TOOL_FOLDER}/<name>.toml and allow the tool in "
+        f"{POLICY_FOLDER}/<profile>.toml. docs/tools.md begins with an example."
     )
 
 

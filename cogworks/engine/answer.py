@@ -90,9 +90,9 @@ def answer(ports: AnswerPorts, ledger: MovingLedger, seen: Considered, move: Ans
         raise LookupError("a run without a ledger owes nothing")
     if seen.facts.is_status_gone and seen.state.status_comment is not None:
         ports.say(
-            "no comment of this issue is the status comment that the ledger names "
-            f"({seen.state.status_comment.node_id}): it was deleted, or somebody wrote into the ledger; ours is looked for "
-            "by its marker, else posted anew"
+            f"the status comment that the ledger names ({seen.state.status_comment.node_id}) is not on this "
+            "issue. Somebody deleted it, or wrote into the ledger. cogworks looks for its own by the marker, "
+            "and posts a new one if there is none."
         )
     lease = inputs_lease(seen.state, visit_key=move.visit_key, holder=ports.holder, attempt=move.attempt)
     held, lease = held_by(seen.state, lease, seen.snapshot)
@@ -140,7 +140,7 @@ def settle(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due:
 def _posted(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due: Due) -> Published:
     count = len(visit_lease.state.owed)
     if due.is_given_up:
-        ports.say(f"{count} answer(s) were given up: their runner died {MAX_ATTEMPTS} times")
+        ports.say(f"gave up {count} answer(s), because their runner died {MAX_ATTEMPTS} times")
         return Published()
     if due.is_heir:
         # A dead runner may have posted after our read.
@@ -154,7 +154,7 @@ def _posted(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due
         return ports.tracker.publish(due.comments, snapshot, context, _no_push)
     except PermissionRefused as error:
         # The answers are a courtesy: a locked issue must not stop the item.
-        ports.say(f"{count} answer(s) could not be posted: {error}")
+        ports.say(f"could not post {count} answer(s): {error}")
         return Published()
 
 

@@ -281,7 +281,7 @@ class _BaseCheck:
         visit_lease = self._claimed.visit_lease
         known = visit_lease.state.base
         if self._is_reused and known is not None:
-            self._ports.say(f"{WHO}: as it was found before: {known.line}")
+            self._ports.say(f"{WHO}: unchanged, as found before: {known.line}")
             visit_lease.learn(lambda state: _moved(state, found.oid, self._machine))
             return None
         found = found.model_copy(update={"problem": failed.reason if failed else ""})

@@ -46,7 +46,7 @@ def with_neighbours(tracker: ListsNeighbours, claimed: Claimed, say: Callable[[s
         listed = tracker.neighbours()
     except CogworksError as error:
         # An extra is no reason to stop: the visit does without.
-        say(f"{task.visit.node}: WARNING: other issues are not looked at: {error}")
+        say(f"{task.visit.node}: WARNING: continuing without a comparison with other issues: {error}")
         listed = ()
     # An issue says what its parts say, and is no duplicate of them.
     listed = [each for each in listed if each.number != claimed.snapshot.issue.parent]

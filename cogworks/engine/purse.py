@@ -108,10 +108,11 @@ class Purse:
     def _refusal(self, state: RunState, needs: Spend, found: Held) -> str:
         spent = state.spent
         return (
-            f"budget: {spent.cost_usd:.2f} of {max_cost_usd(self._facts, self._pipeline):.2f} USD and {tokens_of(spent)} of "
-            f"{self._facts.max_tokens} tokens are spent, other runners of this item hold {found.others_usd:.2f} USD and "
-            f"{found.others_tokens} tokens, and this call needs up to {needs.cost_usd:.4f} USD and {tokens_of(needs)} tokens; it goes "
-            f"on when they say what they spent, or raise {budget_key(self._facts, self._pipeline)} or `budgets.pipeline_max_tokens`."
+            f"budget: {spent.cost_usd:.2f} of {max_cost_usd(self._facts, self._pipeline):.2f} USD and "
+            f"{tokens_of(spent)} of {self._facts.max_tokens} tokens are spent. Other runners of this item hold "
+            f"{found.others_usd:.2f} USD and {found.others_tokens} tokens. This call needs up to "
+            f"{needs.cost_usd:.4f} USD and {tokens_of(needs)} tokens. It goes on when they report what they "
+            f"spent. Or raise {budget_key(self._facts, self._pipeline)} or `budgets.pipeline_max_tokens`."
         )
 
 

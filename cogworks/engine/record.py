@@ -248,9 +248,11 @@ def with_known_pipeline(claimed: Claimed, outcome: Outcome) -> Outcome:
     if name not in known:
         listed = ", ".join(f"`{each}`" for each in known)
         return Failed(
-            reason=f"{claimed.pipeline.title_of(claimed.move.instance.node)} asked for the pipeline `{name}`, and "
-            f"{claimed.pipelines.source} has none of that name; available are {listed}. Add it or name one of those in the "
-            "issue, then restart the item: asking again gives no other answer.",
+            reason=(
+                f"{claimed.pipeline.title_of(claimed.move.instance.node)} asked for the pipeline `{name}`, which "
+                f"{claimed.pipelines.source} does not declare. Available are {listed}. Add it, or name one of those "
+                "in the issue, then restart the item. Asking again gives no other answer."
+            ),
             category="escalated",
             output=outcome.output,
         )
@@ -259,8 +261,10 @@ def with_known_pipeline(claimed: Claimed, outcome: Outcome) -> Outcome:
         and known[name].graph_hash != claimed.pipeline.graph_hash
     ):
         return Failed(
-            reason=f"the pipeline `{name}` was chosen after sub-work-items were made by `{claimed.pipeline.name}`; "
-            "comment `/cogworks restart` to begin anew.",
+            reason=(
+                f"the pipeline `{name}` was chosen after `{claimed.pipeline.name}` had made sub-work-items. Comment "
+                "`/cogworks restart` to begin anew."
+            ),
             category="escalated",
             output=outcome.output,
         )

@@ -98,7 +98,7 @@ def tell_refusal(
     except StaleTip:
         raise
     except LostRace:
-        ports.say("another runner says on the issue why the item cannot begin")
+        ports.say("another runner already says on the issue why the item cannot begin")
 
 
 def _attempt(refused: Refused, *, take_over: bool) -> int:

@@ -39,7 +39,7 @@ def give_back(
         visit_lease.finish(released)
     except CogworksError as error:
         # What ended the visit matters more; a lease that stays is taken over when it is old enough.
-        say(f"the lease could not be given back: {error}")
+        say(f"could not release the lease, which now ends by its age: {error}")
 
 
 def short_of(error: BudgetReached) -> NextCall | None:

@@ -87,7 +87,7 @@ def remembering(tracker: ReadsLogs, claimed: Claimed, say: Callable[[str], None]
         logs = tracker.earlier_logs(at.node, besides=own)
     except CogworksError as error:
         # An extra is no reason to stop: the visit does without.
-        say(f"{at.node}: WARNING: nothing is remembered of earlier visits: {error}")
+        say(f"{at.node}: WARNING: continuing without what earlier visits learnt: {error}")
         logs = ()
     experience = experience_in(logs, now=claimed.snapshot.server_date)
     return task.model_copy(update={"experience": experience})

@@ -380,7 +380,7 @@ def _tell(
             raise
         except CogworksError as error:
             # What is wrong with the repository matters more; the next step tries again.
-            ports.say(f"the issue could not be told: {error}")
+            ports.say(f"could not report this on the issue: {error}")
     _show_instead(ports, snapshot, refused.comment)
 
 

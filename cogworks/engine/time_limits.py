@@ -86,9 +86,9 @@ class Deadline:
         """Why the visit failed, for people."""
         heard = f" It was waiting for this: {last_words[:MAX_LAST_WORDS]}" if last_words else ""
         return (
-            f"{self._node.id}: stopped at its time limit of {self._limit_s} s; what it had started was ended, and "
-            f"nothing was published.{heard}\nRaise `{self._setting}` in the pipeline or give the node less to do, then "
-            "comment `/cogworks retry`."
+            f"{self._node.id}: stopped at its time limit of {self._limit_s} s. Everything it had started was "
+            f"ended, and nothing was published.{heard}\nRaise `{self._setting}` in the pipeline, or give the "
+            "node less to do. Then comment `/cogworks retry`."
         )
 
 

@@ -144,8 +144,8 @@ class Undecided(UsageError):
 
     def __init__(self, question: str) -> None:
         super().__init__(
-            f"the condition {question!r} has to be answered by a model, and nobody here can ask one; "
-            "`cogworks process` does so in a visit of its own"
+            f"a model has to answer the condition {question!r}, and this command asks none. Run `cogworks "
+            "process`, which asks it in a visit of its own."
         )
 
 

@@ -49,8 +49,8 @@ from cogworks.wiring.services import open_panel, services_of
 
 _MOST_FILES = 50_000
 _HIDDEN = (
-    f"{{rule}} makes git ignore `{CONFIG_FILE}`: `git add -f .cogworks` alone commits what lies in that folder, and until then "
-    "neither a work item nor this look sees it"
+    f"{{rule}} makes git ignore `{CONFIG_FILE}`, so neither a work item nor this check sees it. Commit "
+    "it with `git add -f .cogworks`."
 )
 _LANGUAGE_OF = {suffix: name for name, each in LANGUAGES.items() for suffix in each.suffixes}
 
@@ -129,7 +129,7 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
 @contextmanager
 def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
     if not folder.is_dir():
-        raise UsageError(f"{str(folder)!r} is no folder; wanted is a checkout, or the URL of a repository.")
+        raise UsageError(f"{str(folder)!r} is no folder. Give a checkout, or the URL of a repository.")
     with scratch_folder("cogworks-doctor-") as scratch:
         git = Git(environment=child_environment(), home=scratch)
         try:
@@ -160,8 +160,8 @@ def _ignored_specs(paths: PathConfig, looked: _Looked) -> tuple[str, ...]:
         return ()
     folder = paths.spec_folders[0]
     problem = (
-        f"a specification could not be published below {folder}/: git ignores it by {rules[0]}; set `specs` under `[paths]`"
-        f" in `{CONFIG_FILE}` to a folder that git does not ignore"
+        f"specifications cannot be published below {folder}/, because git ignores it ({rules[0]}). Set "
+        f"`specs` under `[paths]` in `{CONFIG_FILE}` to a folder that git does not ignore."
     )
     return (problem,)
 
@@ -169,7 +169,9 @@ def _ignored_specs(paths: PathConfig, looked: _Looked) -> tuple[str, ...]:
 def _configuration(text: str | None) -> _Configuration:
     """What the file says, with the usual where it says nothing; a model need not be named to look around."""
     stand_in = Config(llm=LlmConfig(model="none"))
-    unnamed = f"no model is named yet: a work item wants `model` under `[llm]` in `{CONFIG_FILE}`"
+    unnamed = (
+        f"no model is named yet. Set `model` under `[llm]` in `{CONFIG_FILE}` before the first work item."
+    )
     if text is None:
         return _Configuration(stand_in, notes=(unnamed,))
     try:

@@ -217,7 +217,7 @@ def open_repair(
             ExitStack() as opened,
         ):
             if isinstance(asked, Unasked):
-                say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
+                say(f"{asked.reason}\nOnly the steps that need no model run. Your files stay as they are.")
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
             site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes", root_names=names)
             sandbox_pool = opened.enter_context(
@@ -348,7 +348,7 @@ def _open_model(
     """Who is asked, or why nobody is."""
     config = config_of(order.options.model, environment, files, is_given=provider is not None)
     if order.is_offline or config is None:
-        yield Unasked("no model is asked, as is wanted." if order.is_offline else NO_MODEL)
+        yield Unasked("offline mode: no model will be called." if order.is_offline else NO_MODEL)
         return
     with ExitStack() as opened:
         if provider is None:

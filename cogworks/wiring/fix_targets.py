@@ -28,15 +28,15 @@ def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None])
     if report.timed_out:
         hung = f" ({', '.join(report.hung)})" if report.hung else ""
         raise UsageError(
-            f"the tests did not end within {limit_s:.0f} s{hung}, so that nobody knows which of them fail; name these with "
-            "`--test ID`, or end those that hang earlier with `--test-timeout SECONDS`."
+            f"the tests did not end within {limit_s:.0f} s{hung}, so nobody knows which of them fail. Name the "
+            "failing tests with `--test ID`, or stop those that hang earlier with `--test-timeout SECONDS`."
         )
     failing = failing_in(report)
     if not report.cases and (not failing or EVERYTHING in failing):
         why = f": {report.collection_errors[-1]}" if report.collection_errors else ""
-        raise UsageError(f"no test ran{why}; say with `--test-cmd` how the tests are run.")
+        raise UsageError(f"no test ran{why}. Give the command that runs your tests with `--test-cmd`.")
     if not failing:
-        raise NothingFails(f"{len(report.cases)} test(s) ran and none fails; nothing is to be repaired")
+        raise NothingFails(f"{len(report.cases)} test(s) ran and none fails. There is nothing to repair.")
     more = len(failing) - MAX_NAMED
     named = ", ".join(failing[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
     say(f"{len(failing)} of {len(report.cases)} test(s) to repair: {named}")

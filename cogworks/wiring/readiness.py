@@ -125,7 +125,7 @@ def packs_check(texts: Mapping[str, str | None], config: Config) -> Check | None
         name="context packs",
         status="ok" if is_whole else "warning",
         found=found,
-        remedy="" if is_whole else "Mend what is left out, or remove it: no run is told of it.",
+        remedy="" if is_whole else "Fix what is left out, or remove it. No run uses it.",
     )
 
 

@@ -20,8 +20,8 @@ def test_what_a_dead_runner_had_reserved_is_told_as_not_confirmed() -> None:
 
     assert list(closing_lines(state, TOLD)) == [
         (
-            "of the total: $0.5000 reserved, not confirmed. Runners died before they could say what their last calls cost; "
-            "the provider's bill knows."
+            "of the total: $0.5000 reserved, not confirmed. Runners died before they reported what their last calls "
+            "cost. The provider's bill has the exact amount."
         ),
         "before this run of the item: $0.5000 ($0.5000 reserved, not confirmed)",
         "left: $8.5000 of $10.00 ($0.5000 reserved by a running node), 400,000 of 500,000 tokens",

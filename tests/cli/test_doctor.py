@@ -319,7 +319,7 @@ def test_the_context_packs_of_a_repository_are_told_with_when_they_apply(
     )
     assert untold == "`untold` is left out: it has no `trigger.toml`"
     assert f"warning  context packs  {careful}" in page
-    assert "-> Mend what is left out, or remove it" in page
+    assert "-> Fix what is left out, or remove it" in page
 
 
 def test_context_packs_that_would_stop_a_run_fail_the_examination_with_the_words_of_the_run(

@@ -94,7 +94,7 @@ def test_everything_that_was_found_is_shown_and_the_guesses_can_be_pasted(
         "requirements/docs.txt was left out.",
         "in a pull request that nobody merges, and new tests beside those of tests/",
         "(1 of them; 1 failing already, known and never blamed on it",
-        "A work item could go on here.",
+        "Ready: a work item can start here.",
         'for .cogworks/config.toml:\n\n[environment]\nextras = ["dev"]\n',
     ):
         assert words in result.stdout
@@ -247,7 +247,7 @@ def test_a_repository_that_says_it_has_no_tests_may_go_on(
     result = doctor(environment, checkout(tmp_path / "repo", files))
 
     assert result.return_value == 0
-    assert "not run, as is configured" in result.stdout
+    assert 'not run, because `[tests] baseline = "none"` is configured' in result.stdout
 
 
 def test_a_plain_folder_without_git_is_looked_at_as_a_whole(
@@ -365,7 +365,7 @@ def test_what_is_no_folder_is_a_mistake_of_the_caller(
 
     assert isinstance(result.exception, CogworksError)
     assert result.exception.exit_code == 2
-    assert "is no folder; wanted is a checkout, or the URL of a repository" in str(result.exception)
+    assert "is no folder. Give a checkout, or the URL of a repository" in str(result.exception)
 
 
 def test_projects_in_sub_folders_only_are_proposed_as_services(
@@ -481,7 +481,7 @@ def test_a_folder_for_specifications_that_git_ignores_is_to_do(
 
     [problem] = told(doctor(environment, folder, "--json"))["to_do"]
 
-    assert "below docs/specs/: git ignores it by .gitignore:1 `/docs/`" in problem["what"]
+    assert "below docs/specs/, because git ignores it (.gitignore:1 `/docs/`)" in problem["what"]
 
 
 def test_an_ignored_folder_is_no_problem_where_another_one_serves(

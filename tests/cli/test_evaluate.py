@@ -57,7 +57,7 @@ def golden(*names: str) -> list[Result]:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ((), "`--write-samples DIR` gives instances"),
+        ((), "`--write-samples DIR` writes instances"),
         (
             ("--tasks", "tasks", "--out", "r.json", "--only", "x"),
             "no instance is called 'x'; there are shop-1",
@@ -157,7 +157,7 @@ def test_what_the_budget_of_the_evaluation_is_too_little_for_is_told_and_done_la
     first, second = report.instances
     assert (code, report.totals.unbudgeted, report.totals.cost_usd) == (5, 2, 0)
     assert "broken off: it could use 0.01 USD of `--max-cost`" in first.reason
-    assert "not begun: of 0.01 USD (`--max-cost`)" in second.reason
+    assert "USD (`--max-cost`) are left" in second.reason
     assert (first.cycles > 0, second.cycles) == (True, 0)
     assert written.out.count("no budget") == 2
 

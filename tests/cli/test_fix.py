@@ -332,7 +332,7 @@ def test_no_model_is_asked_when_none_is_wanted(
     written = capsys.readouterr()
     told = json.loads(written.out)
     assert (code, told["outcome"], told["patch"]) == (1, "not_fixed", None)
-    assert "no model was asked for a change: no model is asked, as is wanted." in told["message"]
+    assert "no model was asked for a change: offline mode: no model will be called." in told["message"]
     # The two places that are wrong.
     assert {each["path"] for each in told["suspects"][:2]} == {"shop/cart.py", "shop/money.py"}
     assert (told["cost_usd"], told["tokens"]) == (0, {"input": 0, "output": 0})

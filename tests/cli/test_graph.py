@@ -103,14 +103,17 @@ def test_a_file_and_a_work_item_cannot_both_be_drawn(here: Path) -> None:
     refused = _run("--file", "two.toml", "https://github.com/octo/demo/issues/1")
 
     assert refused.exit_code == 2
-    assert "--pipeline and --file go with neither an ISSUE_URL nor `check`" in refused.stderr
+    assert "--pipeline and --file cannot be combined with an ISSUE_URL or `check`" in refused.stderr
 
 
 def test_what_is_neither_a_work_item_nor_check_is_refused_with_the_way_to_name_a_file(here: Path) -> None:
     refused = _run("other.toml")
 
     assert refused.exit_code == 2
-    assert "'other.toml' is neither an ISSUE_URL nor `check`; a file goes behind --file" in refused.stderr
+    assert (
+        "'other.toml' is neither an ISSUE_URL nor `check`. To name a file, write `--file FILE`"
+        in refused.stderr
+    )
     assert "say `cogworks graph check FILE`" in _run("--file", "other.toml", "check").stderr
 
 

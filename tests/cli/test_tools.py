@@ -64,11 +64,12 @@ def test_where_no_tool_is_declared_the_list_says_what_to_write(tmp_path: Path) -
     wrong = called("tools", "list", "--directory", tmp_path)
 
     assert empty.stdout == (
-        f"no tool: there is no file in {tmp_path}/.cogworks/tools. Write .cogworks/tools/<name>.toml and allow it in "
-        ".cogworks/policies/<profile>.toml; docs/tools.md begins with an example.\n"
+        f"no tool: there is no file in {tmp_path}/.cogworks/tools. Write .cogworks/tools/<name>.toml and allow the tool "
+        "in .cogworks/policies/<profile>.toml. docs/tools.md begins with an example.\n"
     )
     assert wrong.stdout == (
-        f"no tool: none of the 1 files in {tmp_path}/.cogworks/tools declares one; mend what is told of them.\n"
+        f"no tool: none of the 1 files in {tmp_path}/.cogworks/tools declares one. "
+        "Fix the problem listed for each file.\n"
     )
     assert ".cogworks/tools/wrong.toml was left out" in wrong.stderr
     assert told(called("tools", "list", "--directory", tmp_path, "--json"))["tools"] == []

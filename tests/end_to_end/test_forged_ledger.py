@@ -135,7 +135,7 @@ def test_a_comment_of_another_repository_is_never_taken_for_the_status_comment(
 
     assert vault.everything() == before
     assert step.code == 0
-    assert f"no comment of this issue is the status comment that the ledger names ({theirs})" in step.err
+    assert f"the status comment that the ledger names ({theirs}) is not on this issue" in step.err
     assert len(status_comments(scene)) == 1
     assert scene.state()["status_comment"]["node_id"] == honest["status_comment"]["node_id"]
 

@@ -411,7 +411,7 @@ def test_a_pipeline_that_is_added_is_chosen_after_a_restart(configured: Item) ->
     write(configured, ".cogworks/pipeline.toml", tomli_w.dumps(both))
     configured.say("/cogworks restart")
 
-    assert "Add it or name one of those in the issue, then restart the item" in failed.message
+    assert "Add it, or name one of those in the issue, then restart the item" in failed.message
     assert configured.step().outcome == "succeeded"
     assert configured.state().pipeline == "hotfix"
 

@@ -184,7 +184,7 @@ def test_a_base_that_moves_in_nothing_that_its_tests_can_see_is_not_run_again(
     assert suites(asked) == [()] * runs
     assert world.state.base is not None
     assert world.state.base.oid == NEW
-    assert (runs == 1) == any(said.startswith("baseline: as it was found before") for said in later.said)
+    assert (runs == 1) == any(said.startswith("baseline: unchanged, as found before") for said in later.said)
 
 
 def test_documents_count_where_tests_stand_in_them() -> None:
@@ -508,7 +508,7 @@ def test_about_a_base_that_a_runner_recorded_before_it_stopped_no_service_is_ask
 
     assert asked.called == ["prepare"]
     assert suites(asked) == [()]
-    assert any(said.startswith("baseline: as it was found before: 745") for said in heir.said)
+    assert any(said.startswith("baseline: unchanged, as found before: 745") for said in heir.said)
 
 
 def test_of_an_environment_that_hangs_on_the_tools_of_a_machine_a_service_is_asked_each_time() -> None:

@@ -167,7 +167,7 @@ def test_what_others_hold_is_looked_up_anew_before_a_call_is_refused() -> None:
     other, runner = Runner(store, "b"), Runner(store, "a")
     assert other.call(60, 10)
     with pytest.raises(
-        BudgetReached, match=r"other runners of this item hold 60\.00 USD and 60000 tokens"
+        BudgetReached, match=r"Other runners of this item hold 60\.00 USD and 60000 tokens"
     ) as refused:
         runner.account.reserve(Estimate(cost_usd=Decimal(50), tokens=10), purpose="p")
 

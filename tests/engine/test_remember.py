@@ -107,7 +107,7 @@ def test_a_memory_that_cannot_be_read_stops_no_visit() -> None:
     report = deaf.step()
 
     assert (report.outcome, header(world).experience) == ("succeeded", ())
-    assert "code: WARNING: nothing is remembered of earlier visits: GitHub is out of order" in deaf.said
+    assert "code: WARNING: continuing without what earlier visits learnt: GitHub is out of order" in deaf.said
 
 
 def test_everybody_who_reads_on_the_same_day_comes_to_the_same() -> None:

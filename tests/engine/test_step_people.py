@@ -195,7 +195,7 @@ def test_three_runners_that_died_answering_are_enough() -> None:
     report = last.step()
 
     assert (report.node, world.state.owed) == ("inputs", ())
-    assert last.said == ["1 answer(s) were given up: their runner died 3 times"]
+    assert last.said == ["gave up 1 answer(s), because their runner died 3 times"]
     assert Runner(world).step().outcome == "waiting"
 
 
@@ -213,7 +213,7 @@ def test_an_answer_that_github_refuses_is_given_up_and_the_item_goes_on() -> Non
     report = runner.step()
 
     assert report.outcome == "succeeded"
-    assert "1 answer(s) could not be posted: the issue is locked" in runner.said
+    assert "could not post 1 answer(s): the issue is locked" in runner.said
     assert world.state.owed == ()
 
 

@@ -41,7 +41,7 @@ def test_a_model_answers_and_the_fallback_replaces_a_missing_answer(
 
 
 def test_a_model_condition_nobody_can_ask_is_a_clear_error() -> None:
-    with pytest.raises(UsageError, match=r"'is it risky\?' has to be answered by a model"):
+    with pytest.raises(UsageError, match=r"a model has to answer the condition 'is it risky\?'"):
         evaluate(QUESTION, {})
 
 

@@ -165,7 +165,7 @@ def test_health_of_the_far_service_by_the_operator_s_own_file(service: Running, 
     assert result.return_value == 0
     assert result.stdout.splitlines()[1].split()[:2] == ["far", "primary"]
     assert "far: the environments of repositories are made by " in result.stdout
-    assert "far runs tests apart by: " in result.stdout or "does not say how" in result.stderr
+    assert "far isolates tests by: " in result.stdout or "does not say how" in result.stderr
 
 
 def _statuses(requests: Sequence[httpx.Request]) -> list[int]:

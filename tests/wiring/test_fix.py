@@ -477,7 +477,9 @@ def test_nobody_is_asked_who_is_not_wanted_whatever_is_configured(tmp_path: Path
         assert repair.unasked is not None
         assert repair.unasked.refusal is None
 
-    assert said == ["no model is asked, as is wanted.\nWhat needs no model is done; nothing is changed."]
+    assert said == [
+        "offline mode: no model will be called.\nOnly the steps that need no model run. Your files stay as they are."
+    ]
 
 
 def test_the_environment_names_the_model_before_everything_else(tmp_path: Path) -> None:
