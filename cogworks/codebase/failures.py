@@ -101,7 +101,8 @@ def understood(error: CodebaseError) -> CogworksError:
             return MachineUnfit(f"{error}\nMake room there, or set `COGWORKS_WORK_DIR` to another directory.")
         case "moved":
             return UsageError(
-                f"{error}\nNo redirect is followed, for it would carry the token on. Use the address it leads to."
+                f"{error}\ncogworks follows no redirect, because it would carry the token on. Use the address it "
+                "leads to."
             )
         case "missing" | "other":
             return error

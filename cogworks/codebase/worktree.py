@@ -356,8 +356,8 @@ class WorkingCopies:
             self._git.run("merge-base", "--is-ancestor", base_oid, heads[base], cwd=repository)
         except GitFailed as error:
             raise CodebaseError(
-                f"branch {base!r} no longer holds {base_oid[:12]}, which people let pass. Look at the branch, approve it as it "
-                "is now or merge it, and run the step again."
+                f"branch {base!r} no longer holds {base_oid[:12]}, which people approved. Look at the branch. "
+                "Approve or merge it as it is now, and run the step again."
             ) from error
         return base_oid
 

@@ -41,7 +41,7 @@ def _told(ports: NodePorts, report: TestReport, who: str) -> TestReport:
         ports.say_once(f"{who}: the isolation around the tests met this: {text}")
     if report.unprotected:
         ports.say_once(
-            f"{who}: WARNING: nothing keeps the tests from this here: {'; '.join(report.unprotected)}. "
+            f"{who}: WARNING: isolation is incomplete here, so the tests can: {'; '.join(report.unprotected)}. "
             "`cogworks doctor` says what to install."
         )
     return report
@@ -114,28 +114,28 @@ class SuiteRuns:
 
 
 _WITHOUT = (
-    'Or say that no test guards anything here: `baseline = "none"` under `[tests]` in `.cogworks/config.toml`; only the '
-    "tests that come with a change count then."
+    'Or declare that no test guards anything here: `baseline = "none"` under `[tests]` in '
+    "`.cogworks/config.toml`. Then only the tests that come with a change count."
 )
 _ALL_SKIPPED = (
-    "All {} tests were skipped, so that nothing could show whether a change makes anything worse: {}. Give them what they "
-    "skip for want of."
+    "All {} tests were skipped, so nothing can show whether a change makes anything worse: {}. Give "
+    "them what they need."
 )
 _ALL_FAIL = (
-    "None of {} tests passes before any change, so that nothing could show whether a change makes anything worse. They say "
-    "most often: {}."
+    "None of {} tests passes before any change, so nothing can show whether a change makes anything "
+    "worse. Most often they say: {}."
 )
 _MANY = 5
 """Fewer failing tests may well be what the item is about."""
 _MOST_REASONS = 3
 NO_TESTS = (
-    "No test was found, so that nothing could show whether a change makes anything worse. If there are tests, name their "
-    'command: `command = "…"` under `[tests]` in `.cogworks/config.toml`. If there are none, say so there: '
-    '`baseline = "none"`; only the tests that come with a change count then.'
+    "No test was found, so nothing can show whether a change makes anything worse. If there are tests, "
+    'name their command: `command = "…"` under `[tests]` in `.cogworks/config.toml`. If there are '
+    'none, set `baseline = "none"` there. Then only the tests that come with a change count.'
 )
 _ELSEWHERE = (
     'Or let the work go on without these tests: `baseline = "allow-failing"` under `[tests]` in '
-    "`.cogworks/config.toml`; every proof then begins with what it could not run."
+    "`.cogworks/config.toml`. Every proof then begins with what it could not run."
 )
 
 

@@ -53,7 +53,10 @@ def answer_to_update(changes: Sequence[AskedChange], visit_key: VisitKey) -> tup
     merged = f"`{(newest.merges or '')[:12]}`"
     people = dict.fromkeys(called(change.by) for change in asked if change.by != BY)
     opening = f"{', '.join(people)}: this" if people else "GitHub could not merge this pull request. This"
-    body = f"{opening} branch holds its base branch at {merged} now, by a merge commit. No test that passed on either side is worse in it.\n"
+    body = (
+        f"{opening} branch now includes its base branch at {merged}, by a merge commit. No test that passed "
+        "on either side is worse in it.\n"
+    )
     return (PostComment(number=number, topic=UPDATE_TOPIC, body=body, visit_key=visit_key),)
 
 
@@ -76,8 +79,9 @@ def _asked(head: FailedHead, *, why: str = "") -> Asked:
 
 def _for_a_person(pull: PullRequest, limit: int) -> Asked:
     body = (
-        f"Pull request #{pull.number} conflicts with `{pull.base}` again, after {limit} merge(s) of that branch. Nothing more is tried by "
-        f"itself. Merge `{pull.base}` into its branch and push, comment `/cogworks update #{pull.number}`, or raise "
-        "`pull_requests.conflict_repairs` in `.cogworks/config.toml`.\n"
+        f"Pull request #{pull.number} conflicts with `{pull.base}` again, after {limit} merge(s) of that "
+        f"branch. cogworks tries nothing more by itself. Merge `{pull.base}` into its branch and push, "
+        f"comment `/cogworks update #{pull.number}`, or raise `pull_requests.conflict_repairs` in "
+        "`.cogworks/config.toml`.\n"
     )
     return _asked(_became(pull, "person"), why=body)

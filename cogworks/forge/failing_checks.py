@@ -159,9 +159,10 @@ def answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tup
     places = [change.place for change in asked if change.place]
     listed = "".join(f"- `{in_title(place)}`\n" for place in dict.fromkeys(places))
     body = (
-        f"Checks of this pull request had failed: {names}. This was worked on; the newest commits of this branch are the answer.\n"
+        f"Checks of this pull request had failed: {names}. The newest commits of this branch respond to "
+        "them.\n"
         + (f"\nWhat they had pointed at:\n\n{listed}" if listed else "")
-        + "\nThe checks run again on these commits. Say in a review what is still not right.\n"
+        + "\nThe checks run again on these commits. Say in a review what is still wrong.\n"
     )
     number = asked[0].pull_request or IssueNumber(0)
     return (PostComment(number=number, topic=CHECKS_TOPIC, body=body, visit_key=visit_key),)
@@ -171,9 +172,10 @@ def _for_a_person(failing: Failing, caused: Sequence[FailedCheck], limit: int) -
     number = failing.pull.number
     names = ", ".join(f"`{in_title(check.name)}`" for check in caused)
     body = (
-        f"Checks of pull request #{number} fail still, after {limit} repair(s): {in_markdown(names)}. Nothing more is tried by "
-        "itself. Push a commit to its branch, request changes in a review that says what to do, or raise "
-        "`pull_requests.ci_repairs` in `.cogworks/config.toml` and comment `/cogworks run`.\n"
+        f"Checks of pull request #{number} still fail after {limit} repair(s): {in_markdown(names)}. "
+        "cogworks tries nothing more by itself. Push a commit to its branch, request changes in a review "
+        "that says what to do, or raise `pull_requests.ci_repairs` in `.cogworks/config.toml` and comment "
+        "`/cogworks run`.\n"
     )
     return _asked(failing.became("person"), why=body)
 

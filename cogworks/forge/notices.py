@@ -29,7 +29,7 @@ def notices(state: RunState, facts: Facts) -> list[str]:
     """Paragraphs of the status comment, none when there is nothing to say."""
     lines = []
     if state.run_number > 1:
-        lines.append(f"- This is run {state.run_number} of the item; nothing of the earlier ones is used.")
+        lines.append(f"- This is run {state.run_number} of the item. It uses nothing of the earlier runs.")
     is_doubted = any(doubt.sub_item is None for doubt in state.inputs.doubts)
     if is_request_changed(state, facts) and not is_doubted and state.status == "running":
         lines.append(
@@ -37,12 +37,13 @@ def notices(state: RunState, facts: Facts) -> list[str]:
             "`/cogworks resume <why>` keeps the result, `/cogworks restart` begins anew."
         )
     lines.extend(
-        f"- {instance_name(left.instance)} was stopped in its midst: {left.stopped_because}."
+        f"- {instance_name(left.instance)} was interrupted: {left.stopped_because}."
         for left in state.given_back
         if left.stopped_because
     )
     lines.extend(
-        f"- Branch `{name}` stands at a commit that no visit of cogworks pushed. It is kept, judged anew and built on."
+        f"- Branch `{name}` has a commit that cogworks did not push. cogworks keeps it, judges it anew and "
+        "builds on it."
         for name in facts.foreign_branches
     )
     lines.extend(
@@ -69,8 +70,8 @@ def _lane(state: RunState, facts: Facts) -> Iterator[str]:
     """What became of the wish for the short way; nobody who did not ask for it reads of it."""
     if state.moved_up is not None:
         yield (
-            f"- **Lane:** `default`, moved up from `small`: {in_markdown(in_title(state.moved_up.why))}. Intake still counts, and the "
-            "next nodes are told what was learnt."
+            f"- **Lane:** `default`, moved up from `small`: {in_markdown(in_title(state.moved_up.why))}. Intake "
+            "still counts, and the next nodes get what the run learnt."
         )
         return
     if not facts.lane or (facts.lane == "default" and state.pipeline == "default"):
@@ -78,7 +79,10 @@ def _lane(state: RunState, facts: Facts) -> Iterator[str]:
     is_critical = facts.is_safety_critical or state.is_safety_critical
     if state.pipeline == "large":
         why = f", chosen by what Intake found: {LARGE_IS_FOR}" if facts.lane == "auto" else ""
-        yield f"- **Lane:** `large`{why}. The issue is divided into several, each of which goes a way of its own."
+        yield (
+            f"- **Lane:** `large`{why}. The issue is divided into several issues, and each is worked on by "
+            "itself."
+        )
         return
     if facts.lane == "auto" and state.pipeline == "default":
         if state.kind:
@@ -138,10 +142,10 @@ def refuse_missing_ledger(snapshot: Snapshot) -> None:
         if _is_our_status(comment):
             number = snapshot.issue.number
             raise SafetyHalt(
-                f"{snapshot.issue.url} has a status comment ({comment.url or comment.node_id}), but the branch "
-                f"`cogworks/ledger/{number}` that it is a view of is gone; nothing was written. Restore the branch from a "
-                f"clone (`git push origin <oid>:refs/heads/cogworks/ledger/{number}`), or from `refs/cogworks/archive/{number}` "
-                "where `cogworks gc` moved it; or delete that comment to begin anew."
+                f"{snapshot.issue.url} has a status comment ({comment.url or comment.node_id}), but its ledger is "
+                f"gone: there is no branch `cogworks/ledger/{number}`. Nothing was written. Restore the branch from "
+                f"a clone (`git push origin <oid>:refs/heads/cogworks/ledger/{number}`), or from "
+                f"`refs/cogworks/archive/{number}` if `cogworks gc` moved it. Or delete that comment to begin anew."
             )
 
 
@@ -161,9 +165,9 @@ def refuse_foreign_ledger(snapshot: Snapshot, state: RunState) -> None:
         branch = f"cogworks/ledger/{snapshot.issue.number}"
         listed = "\n".join(f"  - {each}" for each in found)
         raise SafetyHalt(
-            f"`state.json` on branch `{branch}` is not what cogworks wrote there; nothing was written.\n{listed}\n"
-            f"See who wrote it (`git log {branch}`), and push the last commit before that again, or delete the branch and "
-            "the status comment to begin anew."
+            f"`state.json` on branch `{branch}` is not what cogworks wrote there. Nothing was "
+            f"written.\n{listed}\nSee who wrote it (`git log {branch}`), and push the last commit before that "
+            "again. Or delete the branch and the status comment to begin anew."
         )
 
 
@@ -189,10 +193,11 @@ def refuse_ledger_of_others(snapshot: Snapshot, writers: Sequence[str]) -> None:
     signature = "is signed by the host" if ledger.is_signed_by_host else "is not signed by the host"
     branch = f"cogworks/ledger/{snapshot.issue.number}"
     raise SafetyHalt(
-        f"the newest commit of branch `{branch}`, {ledger.oid}, names {author} as its author and {signature}; nothing was "
-        f"written. Wanted, by `writers` under `[ledger]`: a signed commit of {' or '.join(f'`{each}`' for each in writers)}. "
-        f"See what it changed (`git show {ledger.oid}`) and push the commit before it again; or add its author to `writers` "
-        "if it is a runner of yours. A server of your own that signs no commits needs `writers` to be empty."
+        f"the newest commit of branch `{branch}`, {ledger.oid}, names {author} as its author and "
+        f"{signature}. Nothing was written. `writers` under `[ledger]` wants a signed commit of "
+        f"{' or '.join(f'`{each}`' for each in writers)}. See what the commit changed (`git show "
+        f"{ledger.oid}`), and push the commit before it again. Or add its author to `writers` if it is a "
+        "runner of yours. If your own server signs no commits, leave `writers` empty."
     )
 
 
@@ -212,9 +217,10 @@ def refuse_older_ledger(snapshot: Snapshot, state: RunState) -> None:
     shown = _revision_shown(body)
     if shown is not None and shown > state.revision and snapshot.ledger is not None:
         raise SafetyHalt(
-            f"branch `cogworks/ledger/{state.issue}` is at {snapshot.ledger.oid} with revision {state.revision}, but the "
-            f"status comment shows revision {shown}: somebody set the branch back. Nothing was written. Push the newer "
-            "commit again, or delete the status comment to go on from the older one."
+            f"branch `cogworks/ledger/{state.issue}` is at {snapshot.ledger.oid} with revision "
+            f"{state.revision}, but the status comment shows revision {shown}: somebody set the branch back. "
+            "Nothing was written. Push the newer commit again. Or delete the status comment to go on from the "
+            "older one."
         )
 
 

@@ -104,8 +104,8 @@ def answer_to_review(changes: Sequence[AskedChange], visit_key: VisitKey) -> tup
         for change in asked
     )
     body = (
-        f"{names}: this review was worked on; the newest commits of this branch are the answer.\n\n"
-        f"What was asked for:\n\n{listed}\n\nSay in another review what is not as you meant it.\n"
+        f"{names}: the newest commits of this branch respond to this review.\n\nWhat was asked "
+        f"for:\n\n{listed}\n\nIf something is still not as you meant it, say so in another review.\n"
     )
     number = asked[0].pull_request or IssueNumber(0)
     return (PostComment(number=number, topic=ANSWER_TOPIC, body=body, visit_key=visit_key),)

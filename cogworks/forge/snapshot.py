@@ -84,8 +84,9 @@ def too_few_points(snapshot: Snapshot) -> str:
         return ""
     until = f" before {rate.reset_at:%H:%M} UTC" if rate.reset_at else " within the hour"
     return (
-        f"{rate.remaining} of the token's {rate.limit} GitHub points of this hour are left, so no model is asked: what it "
-        f"answers might not be published. Nothing was claimed; the points do not come back{until}. Run the step again then."
+        f"{rate.remaining} of the token's {rate.limit} GitHub points of this hour are left. That may not be "
+        "enough to publish what a model answers, so no model was asked and nothing was claimed. The points "
+        f"do not come back{until}. Run the step again then."
     )
 
 
@@ -95,6 +96,7 @@ def many_comments(snapshot: Snapshot) -> str:
     if count < WARN_AT_COMMENTS:
         return ""
     return (
-        f"{snapshot.issue.url} has {count} comments, and GitHub takes no more than {MOST_COMMENTS}. The status comment will be "
-        "kept up to date; commands will have to be given by labels, or the rest of the work moved to a new issue."
+        f"{snapshot.issue.url} has {count} comments, and GitHub takes no more than {MOST_COMMENTS}. "
+        "cogworks keeps the status comment up to date. Give commands by labels from then on, or move the "
+        "rest of the work to a new issue."
     )

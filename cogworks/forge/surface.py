@@ -156,7 +156,10 @@ def problem_comment(problem: str) -> str:
     """The status comment while a configuration keeps the run from being decided."""
     # What a file says may not end the block that quotes it.
     quoted = problem.replace("```", "'''")
-    return f"### cogworks · stopped before it could decide\n\n```text\n{quoted}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
+    return (
+        f"### cogworks · stopped before it could decide\n\n```text\n{quoted}\n```\n\nNothing else was written. "
+        "The next step goes on by itself once this is fixed.\n"
+    )
 
 
 def blocked_comment(why: str) -> str:
@@ -359,7 +362,10 @@ def _folded(state: RunState) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()
     lines = [
         f"Run `{state.run_id}` of pipeline `{state.pipeline}` (graph `{state.graph_hash[:12]}`).",
-        f"The truth is on branch `cogworks/ledger/{state.issue}`; this comment is a view of it and is repaired when it differs.",
+        (
+            f"Branch `cogworks/ledger/{state.issue}` holds the state. This comment is a view of it, and "
+            "cogworks repairs it when it differs."
+        ),
         f"Revision {state.revision}. State digest: `{digest}`",
     ]
     return "<details><summary>State</summary>\n\n" + "\n".join(lines) + "\n\n</details>"

@@ -197,7 +197,7 @@ def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
     age_s = (server_date - tip.committed_date).total_seconds()
     left_s = LEASE_TTL_S + LEASE_MARGIN_S - age_s
     if left_s <= 0:
-        return Movable(reason=f"the runner of {node} was last heard of {age_s:.0f} s ago")
+        return Movable(reason=f"the runner of {node} last renewed its lease {age_s:.0f} s ago")
     holder = next((value for name, value in _LINE.findall(tip.message) if name == "Holder"), "another runner")
     return Resting(
         why="leased", reason=f"{holder} works on {node} ({left_s:.0f} s until it may be taken over)"
@@ -320,12 +320,12 @@ def _decided(waited: Sequence[Waited], seen: Seen) -> Verdict:
 _BECAME = {"open": "is open again", "closed": "was closed", "merged": "was merged"}
 _WORDS = {
     "approval": "waits for an approval",
-    "retry": "a node failed or needs more than it may have; it waits to be retried",
+    "retry": "a node failed or reached its limit; it waits for a retry",
     "label": "waits until a label is removed",
     "resume": "waits until somebody says why it may go on",
     "cancelled": "was cancelled",
     "budget": "stopped at its budget",
-    CONFIGURATION: "waits until its configuration is mended",
+    CONFIGURATION: "waits until its configuration is fixed",
 }
 
 

@@ -102,7 +102,7 @@ def as_error(problem: GraphQLProblem, *, doing: str) -> CogworksError:
         return TryAgainLater(f"{text} GitHub is out of order; run the step again later.")
     if "commenting is disabled" in problem.message.lower():
         return PermissionRefused(
-            f"{text} No more can be posted there; what stands there is still kept up to date."
+            f"{text} Nothing more can be posted there. cogworks keeps what it has posted up to date."
         )
     if is_forbidden(problem):
         return PermissionRefused(f"{text} Grant the token what this needs and run the step again.")

@@ -223,7 +223,7 @@ class _Call:
                     raise _limited(message, wait_s)
                 case Broken(message) if self.is_write:
                     raise OutcomeUnknown(
-                        f"{message}. Whether the write happened is unknown; run the step again, it looks before it repeats."
+                        f"{message}. Whether the write happened is unknown. Run the step again: it looks before it repeats."
                     )
                 case Broken(message, is_cut_short=True):
                     raise self._failed(message, self.cut_short_repeats, BrokenOff)
@@ -248,7 +248,7 @@ class _Call:
         token = None if self.renewed else self.tokens.renewed()
         if token is None:
             raise PermissionRefused(
-                f"{message}. The token is not valid (any more): set a new one and run the step again."
+                f"{message}. The token is not valid or has expired. Set a new one and run the step again."
             )
         self.renewed = True
         return token
@@ -267,8 +267,8 @@ _LIMITED = Policy(_MAX_SECONDARY_WAITS, pause=doubling(_SECONDARY_WAIT_S), longe
 def _limited(message: str, wait_s: float | None) -> Again:
     def error(end: End) -> TryAgainLater:
         return TryAgainLater(
-            f"{message}. GitHub wants a pause of {end.wait_s:.0f} s; nothing was written by this request. "
-            "Run the step again after that.",
+            f"{message}. GitHub wants a pause of {end.wait_s:.0f} s. This request wrote nothing. Run the step "
+            "again after the pause.",
             retry_after_s=end.wait_s,
         )
 

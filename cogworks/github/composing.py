@@ -72,12 +72,12 @@ def describe(effect: Effect) -> str:
 
 def _change_in_words(effect: SetBase | EditPullRequest | ClosePullRequest | CloseIssue) -> str:
     if isinstance(effect, ClosePullRequest):
-        return f"close pull request #{effect.number}, which is approved and not to be merged"
+        return f"close pull request #{effect.number}, which is approved and will not be merged"
     if isinstance(effect, CloseIssue):
-        return f"close issue #{effect.number}, of which nothing is left to do"
+        return f"close issue #{effect.number}, which is finished"
     if isinstance(effect, EditPullRequest):
         return f"edit the text of pull request #{effect.number}"
-    return f"let pull request #{effect.number} go to {effect.base!r}"
+    return f"set the base of pull request #{effect.number} to {effect.base!r}"
 
 
 def _on_its_own(effect: PushBranch | ReportCheck | PostReview) -> str:
@@ -132,7 +132,7 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return _change(index, effect, known)
         case PushBranch() | ReportCheck() | PostReview():
             raise CogworksError(
-                f"no document of several effects can carry what shall {_on_its_own(effect)}; report this."
+                f"this is a defect: one request with several effects cannot {_on_its_own(effect)}. Please report it."
             )
 
 
@@ -259,7 +259,8 @@ def _on_comment(alias: str, effect: EditComment | AddReaction, known: Known) -> 
     # The id may come from the ledger, which others can write: it is good for a write once GitHub showed it on this issue.
     if subject not in known.posted and subject not in here:
         raise UsageError(
-            f"GitHub showed no comment {subject} on {snapshot.issue.url}, so it was left alone; run the step again."
+            f"comment {subject} is not among those that GitHub shows on {snapshot.issue.url}, so it was left "
+            "alone. Run the step again."
         )
     if isinstance(effect, EditComment):
         changed = {"id": effect.comment_id, "body": capped(effect.body)}

@@ -215,8 +215,8 @@ def _moved_to(answer: Answered, echoes: Sequence[str]) -> LedgerCommit | None:
             return None if committed is None else _ledger_commit(committed, echoes)
     except UnexpectedAnswer as error:
         raise TryAgainLater(
-            f"GitHub's answer to a write of the ledger cannot be read ({error.__cause__!r}), so whether it was written is "
-            "unknown. Run the command again, it looks before it writes; report it if it stays."
+            f"GitHub's answer to a write of the ledger cannot be read ({error.__cause__!r}), so it is unknown "
+            "whether it was written. Run the command again: it looks before it writes. Report it if it stays."
         ) from error
 
 

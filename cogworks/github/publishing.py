@@ -268,8 +268,8 @@ class Publication:
                 continue
             self._close_pulls_from(effect.branch)
             raise TryAgainLater(
-                f"branch {effect.branch!r} was at {str(head)[:10]} and is at {tip.oid[:10]} now, by somebody else; "
-                "nothing of theirs was touched. Run the step again, it starts from what is there."
+                f"somebody moved branch {effect.branch!r} from {str(head)[:10]} to {tip.oid[:10]}. Nothing of "
+                "theirs was touched. Run the step again: it starts from what is there."
             )
 
     def _close_pulls_from(self, branch: BranchName) -> None:

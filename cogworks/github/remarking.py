@@ -74,7 +74,7 @@ def reviewed(
     doing = f"remark on lines of #{pull.number}"
     error = as_error(problem or GraphQLProblem((), "UNKNOWN", "no answer"), doing=doing)
     if problem is not None and not (is_internal(problem) or is_limited(problem)):
-        return f"the remarks of the review are in the ledger alone: {error}"
+        return f"could not post the remarks of the review, so they are only in the ledger: {error}"
     raise error
 
 

@@ -105,7 +105,7 @@ def _judge_ok(headers: Mapping[str, str], body: bytes, url: str) -> Verdict:
     server_date = server_date_of(headers)
     if server_date is None:
         return Broken(
-            f"{url} answered without a readable `Date` header, which ages of leases are measured by"
+            f"{url} answered without a readable `Date` header, by which cogworks measures the age of leases"
         )
     data, errors = content.get("data") or {}, content.get("errors") or []
     if not isinstance(data, dict) or not isinstance(errors, list):

@@ -261,7 +261,7 @@ def _unanswered(call: str, error: Exception, *, is_write: bool) -> CogworksError
         return UsageError(f"{what} {error}. Check `GITHUB_API_URL`.")
     if is_write and not isinstance(error, requests.exceptions.ConnectTimeout):
         return OutcomeUnknown(
-            f"{what}. Whether it was done is unknown; run the step again, it looks before it repeats."
+            f"{what}. Whether it was done is unknown. Run the step again: it looks before it repeats."
         )
     return TryAgainLater(f"{what}. GitHub cannot be reached; run the step again later.")
 

@@ -31,7 +31,7 @@ def failure(
         )
     if status == 401:
         return PermissionRefused(
-            f"{said}. The token is not valid (any more): set a new one and run the step again."
+            f"{said}. The token is not valid or has expired. Set a new one and run the step again."
         )
     if status in (403, 429):
         return _forbidden(status, headers, said)
@@ -45,7 +45,7 @@ def failure(
         return _unprocessable(said, body)
     if status >= 500 and is_write:
         return OutcomeUnknown(
-            f"{said}. Whether it was done is unknown; run the step again, it looks before it repeats."
+            f"{said}. Whether it was done is unknown. Run the step again: it looks before it repeats."
         )
     if status >= 500:
         return TryAgainLater(f"{said}. GitHub is out of order; run the step again later.")

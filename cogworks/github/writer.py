@@ -138,9 +138,7 @@ class Writer:
     ) -> str:
         found = [each for each in pulls if (each.head, each.base) == (effect.branch, effect.base)]
         if not found:
-            return (
-                f"no pull request of {effect.branch!r} is there to remark on; the remarks are in the ledger."
-            )
+            return f"branch {effect.branch!r} has no pull request to remark on. The remarks are only in the ledger."
         pull = found[0]
         return reviewed(self._client, effect, pull, known, is_new=pull.number in opened, sleep=self._sleep)
 

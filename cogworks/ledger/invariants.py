@@ -63,17 +63,17 @@ def check_visits(state: RunState) -> Iterable[Finding]:
             yield _ledger(
                 "plan",
                 _name(each),
-                f"is of sub-work-item {each.sub_item!r}, which is not in the plan",
+                f"belongs to sub-work-item {each.sub_item!r}, which is not in the plan",
                 REVERT,
             )
         if each.visit_key != visit_key(state, each.instance, each.index):
-            yield _ledger("visit_key", _name(each), "has a visit key that does not recompute", REVERT)
+            yield _ledger("visit_key", _name(each), "has a visit key that does not match the visit", REVERT)
         if each.index < 1 or each.attempt < 1:
             problem = f"has index {each.index} and attempt {each.attempt}; both count from 1"
             yield _ledger("visit", _name(each), problem, REVERT)
     for folded in state.folded:
         if folded.sub_item is not None and folded.sub_item not in _keys(state):
-            problem = f"are of sub-work-item {folded.sub_item!r}, which is not in the plan"
+            problem = f"belong to sub-work-item {folded.sub_item!r}, which is not in the plan"
             yield _ledger("plan", f"folded visits of {_at(folded.instance)}", problem, REVERT)
     indices = [each.index for each in holders] + [index for each in state.folded for index in each.indices]
     for index, count in Counter(indices).items():
@@ -115,12 +115,12 @@ def check_graph(state: RunState, pipeline: Pipeline) -> Iterable[Finding]:
         is_gone = isinstance(each, VisitRecord) and each.is_discarded
         if place_of(each.instance).node not in nodes and not is_gone:
             yield _ledger(
-                "graph", _name(each), f"is of node {each.node!r}, which the graph does not have", REVERT
+                "graph", _name(each), f"belongs to node {each.node!r}, which the graph does not have", REVERT
             )
     keys: list[SubItemKey | None] = [None, *_keys(state)]
     known = {edge_key(edge.id, key) for edge in pipeline.edges for key in keys}
     for mark in sorted(set(state.marks) - known):
-        yield _ledger("marks", f"mark {mark!r}", "is of no edge of the graph", REVERT)
+        yield _ledger("marks", f"mark {mark!r}", "belongs to no edge of the graph", REVERT)
     limits = {
         edge_key(edge.id, key): edge.rework.max_traversals
         for edge in pipeline.edges
@@ -129,7 +129,9 @@ def check_graph(state: RunState, pipeline: Pipeline) -> Iterable[Finding]:
     }
     for counted, times in sorted(state.traversals.items()):
         if counted not in limits:
-            yield _ledger("traversals", f"count {counted!r}", "is of no rework edge of the graph", REVERT)
+            yield _ledger(
+                "traversals", f"count {counted!r}", "belongs to no rework edge of the graph", REVERT
+            )
         elif not 0 <= times <= limits[counted]:
             problem = f"is {times}; the edge may be taken {limits[counted]} times"
             yield _ledger("traversals", f"count {counted!r}", problem, REVERT)

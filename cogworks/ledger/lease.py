@@ -240,12 +240,14 @@ class VisitLease:
         branch = ledger_branch(self.state.issue)
         tip = self._store.tip()
         if tip is None:
-            self._lost = f"branch {branch!r} is gone; the result of {self.lease.node} was thrown away."
+            self._lost = f"branch {branch!r} is gone, so the result of {self.lease.node} was thrown away."
             raise LostRace(self._lost)
         state = read_state(tip.state_text, branch=branch)
         # Not by its visit key alone: an heir goes on under the same one.
         if not state.lease_stands(self.lease):
-            self._lost = f"another runner took {self.lease.node} over; this one's result was thrown away."
+            self._lost = (
+                f"another runner took over {self.lease.node}, so the result of this one was thrown away."
+            )
             raise LostRace(self._lost)
         self.state, self.tip = state, tip.oid
         # The first reason stays: the visit is given back with it.

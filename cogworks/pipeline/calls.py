@@ -26,8 +26,8 @@ def lapsed(written: datetime | None, *, now: datetime | None, valid_hours: int) 
     if now - written <= timedelta(hours=valid_hours):
         return ""
     return (
-        f"it was written at {written:%Y-%m-%d %H:%M} UTC and counts for {valid_hours} hour(s) "
-        "(`approvals.valid_hours`), which are over"
+        f"it was written at {written:%Y-%m-%d %H:%M} UTC and expired after {valid_hours} hour(s) "
+        "(`approvals.valid_hours`)"
     )
 
 
@@ -67,18 +67,20 @@ def question(state: RunState, at: Instance, name: str) -> tuple[str, str] | None
     if call.tool == KEEP_TEST:
         return _about_test(call, folder, name, again), approval_line(name, call.hash)
     sentence = (
-        f"{name} wants to call {call.tool} (call {call.hash}) with `{call.shown}`; its replies in `{folder}` of the ledger "
-        f"hold the whole of it. Approve this call, or comment `/cogworks reject {name} <why>`{again}"
+        f"{name} wants to call {call.tool} (call {call.hash}) with `{call.shown}`. Its replies in "
+        f"`{folder}` of the ledger hold the whole input. Approve this call, or comment `/cogworks reject "
+        f"{name} <why>`{again}"
     )
     return sentence, approval_line(name, call.hash)
 
 
 def _about_test(call: AskedCall, folder: str, name: str, again: str) -> str:
     return (
-        f"{name} asks whether a disputed test stays (call {call.hash}): `{call.shown}`; its replies in `{folder}` of the ledger hold "
-        "the whole of it. If the test is right, approve this call. If it is wrong, make the sub-issue or the specification more "
-        f"precise and comment `/cogworks reject {name} <why>`; once this issue says that it failed, remove the trigger label and set "
-        f"it again: the tests are written anew{again}"
+        f"{name} asks whether a disputed test stays (call {call.hash}): `{call.shown}`. Its replies in "
+        f"`{folder}` of the ledger hold the whole dispute. If the test is right, approve this call. If it "
+        "is wrong, make the sub-issue or the specification more precise and comment `/cogworks reject "
+        f"{name} <why>`. Once this issue says that it failed, remove the trigger label and set it again: "
+        f"the tests are written anew{again}"
     )
 
 
@@ -128,7 +130,7 @@ def lapsed_calls(
     return {call.hash: f"by {call.by}, but {reason}" for call, reason in judged.items() if reason}
 
 
-_UNSAID = "no comment of this issue says so that stands as it was posted, of somebody who may"
+_UNSAID = "no unedited comment of somebody with write permission says so"
 
 
 def _changed(state: RunState, left: Lease, update: Mapping[str, object]) -> RunState:

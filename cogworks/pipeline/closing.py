@@ -87,7 +87,7 @@ def end_of(
         open_parts: of the issues into which it was divided, those that are not closed.
     """
     if state.parts and not open_parts:
-        return "every issue into which this one was divided is closed"
+        return "every part of this issue is closed"
     if state.parts:
         numbers = ", ".join(f"#{part.number}" for part in state.parts)
         return f"divided into {numbers}; this issue is closed with the last of them"

@@ -67,8 +67,8 @@ class Explanation(Value):
 
 _PLAIN_REASONS: Mapping[type[Decision], str] = {
     Answer: "people are answered before anything else goes on",
-    GiveUpOn: "no further runner is risked on it",
-    Finish: "every node succeeded or was skipped; only the state does not say so yet",
+    GiveUpOn: "no further runner will try it",
+    Finish: "every node succeeded or was skipped, and the state does not record that yet",
     Wait: "nothing can move before a person acts",
 }
 
@@ -94,11 +94,13 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
     match decision:
         case Run(taken_over_from=dead) if dead is not None:
             return (
-                f"the lease of {dead.holder} is too old: its runner counts as dead, and attempt {decision.attempt} "
+                f"the lease of {dead.holder} is too old, so its runner counts as dead. Attempt {decision.attempt} "
                 "goes on under the same visit key"
             )
         case Run(instance=instance) if is_routing(instance):
-            return f"no expression says where {instance_name(place_of(instance))} leads: a model is asked"
+            return (
+                f"no expression decides where {instance_name(place_of(instance))} leads, so a model is asked"
+            )
         case Run(instance=instance):
             taken = [edge.id for edge in _into(pipeline, instance) if _is_taken(state, edge, instance)]
             if not taken:
@@ -110,7 +112,7 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
             return _PLAIN_REASONS[type(decision)]
         case BackOff(lease=lease):
             limit_s = lease.ttl_s + LEASE_MARGIN_S
-            return f"{lease.holder} was heard of less than {limit_s} s ago, and no other node is ready"
+            return f"{lease.holder} renewed its lease less than {limit_s} s ago, and no other node is ready"
         case Nothing():
             return f"the run is {state.status}"
         case Stop(outcome=outcome):
@@ -189,9 +191,7 @@ def _standing(
     if known is not None:
         return known.value, _of_started(place, known, state, position)
     if place in position.ready:
-        ahead = (
-            f"{instance_name(chosen)} comes first" if chosen else "something else keeps the item from moving"
-        )
+        ahead = f"{instance_name(chosen)} comes first" if chosen else "something else blocks the item"
         return "ready", f"could start, but {ahead}"
     if place in position.frontier.skipped:
         return "skipped", "no taken edge leads to it"

@@ -266,7 +266,8 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
             )
         line = approval_line(instance_name(at), left.asks.hash)
         raise NotNow(
-            f"`{asked.artifact[:12]}` is not the call that {instance_name(at)} asks about now. Look at it, then paste: `{line}`"
+            f"{instance_name(at)} now asks about another call than `{asked.artifact[:12]}`. Look at it, then "
+            f"paste: `{line}`"
         )
     visit = finished(state, at)
     name = instance_name(visit.instance)
@@ -276,7 +277,7 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
     if not artifact or not artifact.startswith(asked.artifact):
         line = approval_line(name, artifact)
         raise NotNow(
-            f"`{asked.artifact[:12]}` is not what {name} stands at now. Look at it, then paste: `{line}`"
+            f"`{asked.artifact[:12]}` is not the current result of {name}. Look at it, then paste: `{line}`"
         )
     _require_fresh(asked, facts, approval_line(name, artifact))
     approval = Approval(
@@ -293,7 +294,7 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
 def _require_fresh(asked: Asked, facts: Facts, line: str) -> None:
     """Refuse an approval that nobody obeyed in time: what it was given for may not be wanted any more."""
     if reason := lapsed(asked.written, now=facts.now, valid_hours=facts.approval_hours):
-        raise NotNow(f"this approval came too late to be obeyed: {reason}. Look again, then paste: `{line}`")
+        raise NotNow(f"this approval came too late: {reason}. Look again, then paste: `{line}`")
 
 
 def _named(state: RunState, asked: Asked, pipeline: Pipeline) -> Instance:
@@ -301,14 +302,15 @@ def _named(state: RunState, asked: Asked, pipeline: Pipeline) -> Instance:
     if at is None:
         known = ", ".join(node.id for node in pipeline.nodes)
         raise NotNow(
-            f"`{asked.node}` names no node of this item (a node per sub-work-item is written <node>@<number>); there are: {known}"
+            f"`{asked.node}` is no node of this item. A node of a sub-work-item is written <node>@<number>. "
+            f"There are: {known}"
         )
     return at
 
 
 def _cancelled(state: RunState, asked: Asked) -> RunState:
     if state.status == "done":
-        raise NotNow("the item is done; close its pull requests if they are not wanted")
+        raise NotNow("the item is done. Close its pull requests if you do not want them")
     gone = state.earlier.spend
     for lease in (*state.leases, *state.given_back):
         gone = gone + lease.spent_at_most

@@ -147,8 +147,9 @@ def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spen
     if spent.cost_usd <= limit_usd and tokens_of(spent) <= facts.max_tokens:
         return ""
     return (
-        f"budget: the runners of this item have spent {spent.cost_usd:.2f} of {limit_usd:.2f} USD and {tokens_of(spent)} of "
-        f"{facts.max_tokens} tokens; raise {budget_key(facts, pipeline)} or `budgets.pipeline_max_tokens`, or split the issue."
+        f"budget: the runners of this item have spent {spent.cost_usd:.2f} of {limit_usd:.2f} USD and "
+        f"{tokens_of(spent)} of {facts.max_tokens} tokens. Raise {budget_key(facts, pipeline)} or "
+        "`budgets.pipeline_max_tokens`, or split the issue."
     )
 
 
@@ -159,8 +160,9 @@ def too_many_visits(state: RunState) -> str:
     if visits < MAX_VISITS_PER_RUN:
         return ""
     return (
-        f"the run made {visits} visits, and {MAX_VISITS_PER_RUN} is the limit of every run, whatever its pipeline says. "
-        "Look with `cogworks log` at what repeats, then split the issue or comment `/cogworks restart` to begin anew."
+        f"the run made {visits} visits, and no run may make more than {MAX_VISITS_PER_RUN}, whatever its "
+        "pipeline says. Look with `cogworks log` at what repeats. Then split the issue, or comment "
+        "`/cogworks restart` to begin anew."
     )
 
 
@@ -263,8 +265,9 @@ def _short_of_its_own(state: RunState, facts: Facts, pipeline: Pipeline, instanc
     if round(need_usd - left_usd, 9) <= 0:
         return ""
     return (
-        f"budget: {name} may need {need_usd:.2f} USD and {left_usd:.2f} are left while other runners hold "
-        f"{state.reserved_usd:.2f}; it goes on when they say what they spent, or raise {budget_key(facts, pipeline)}."
+        f"budget: {name} may need {need_usd:.2f} USD, and {left_usd:.2f} are left while other runners hold "
+        f"{state.reserved_usd:.2f}. It goes on when they report what they spent. Or raise "
+        f"{budget_key(facts, pipeline)}."
     )
 
 

@@ -209,7 +209,7 @@ def changed_request(
     return WaitingFor(
         kind="resume",
         who="anyone with write permission",
-        ask="the issue was edited after the run began; say why the result still serves, or restart the item",
+        ask="the issue was edited after the run began; say why the result is still wanted, or restart the item",
         paste="/cogworks resume <why>",
     )
 
@@ -281,9 +281,12 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
     if call or pull is None:
         asking = asking_visit(state, Instance(node.id, sub_item))
         code: ScopeCode = asking.asks.code if asking and asking.asks else ""
-        ask = f"look at the result of {name} and approve it"
+        ask = f"review the result of {name} and approve it"
         if node.is_proposal:
-            ask = f"look at the proposal, in a comment of its own, and approve it; `/cogworks reject {name} <why>` has another one made"
+            ask = (
+                f"read the proposal in its comment and approve it, or comment `/cogworks reject {name} <why>` to "
+                "get another one"
+            )
         paste = approval_line(name, visit.output_sha256 if visit else "")
         ask, paste = call or (ask, paste)
         return WaitingFor(
@@ -297,7 +300,7 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
             number=pull.number,
             url=known.url,
             who=who,
-            ask=f"restore branch {pull.base!r}, which pull request #{pull.number} went to, and reopen it",
+            ask=f"restore branch {pull.base!r}, the base of pull request #{pull.number}, and reopen the pull request",
         )
     return WaitingFor(
         kind="review" if pull.is_shown_only else "merge",

@@ -112,9 +112,7 @@ def revised(
     """
     at = _maker_of(state, pipeline, number)
     if at is None:
-        raise NotNow(
-            f"nothing in this run makes pull request #{number} again; `/cogworks restart` begins anew"
-        )
+        raise NotNow(f"this run cannot make pull request #{number} again; `/cogworks restart` begins anew")
     standing = state.latest(at)
     if standing is not None and standing.status == "succeeded":
         state = rejected(state, facts, pipeline, at, reason=reason, changes=changes)
@@ -331,8 +329,9 @@ def updated(
         and (number is not None or pull.base not in ours)
     ]
     if not chosen:
-        which = f"#{number}" if number is not None else "no pull request of this item"
-        raise NotNow(f"{which} is open and holds code, so there is nothing to bring up to date")
+        one = f"#{number} is closed or holds no code"
+        none = one if number is not None else "no pull request of this item is open and holds code"
+        raise NotNow(f"{none}, so there is nothing to bring up to date")
     for pull in chosen:
         state = _with_base(state, facts, pipeline, pull, by)
     return state
@@ -341,7 +340,7 @@ def updated(
 def _with_base(state: RunState, facts: Facts, pipeline: Pipeline, pull: KnownPull, by: str) -> RunState:
     base_oid = facts.pulls[pull.number].base_oid
     if base_oid is None:
-        raise NotNow(f"the branch `{pull.base}`, to which #{pull.number} goes, is not there")
+        raise NotNow(f"the base branch `{pull.base}` of #{pull.number} does not exist")
     if is_worked_on(state, pipeline, pull.number):
         raise NotNow(f"#{pull.number} is being worked on; ask again when that has ended")
     asked = AskedChange(

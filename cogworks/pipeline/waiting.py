@@ -36,9 +36,11 @@ def blocked(numbers: Sequence[IssueNumber]) -> WaitingFor:
     return WaitingFor(
         kind="blocked",
         number=numbers[0],
-        who="nobody has to do anything here",
-        ask=f"it begins by itself when {listed} {'is' if len(numbers) == 1 else 'are'} closed, or {'does' if len(numbers) == 1 else 'do'} "
-        "not block it any more",
+        who="nobody needs to do anything here",
+        ask=(
+            f"it begins by itself once {listed} "
+            f"{'is closed or no longer blocks' if len(numbers) == 1 else 'are closed or no longer block'} it"
+        ),
     )
 
 

@@ -126,7 +126,8 @@ def check(ports: CheckPorts, *, repair: bool) -> Checked:
     checked = checked.with_findings([*rules, *check_folders(state, copy.files)])
     if not is_legible:
         note = (
-            "sub-issues, pull requests, labels and comment were not checked: what they should be is not known"
+            "sub-issues, pull requests, labels and comment were not checked, because the state does not say "
+            "what they should be"
         )
         return checked.model_copy(update={"notes": (note,)})
     keys = {link.entry.message.visit_key for link in chain if link.entry.message}
@@ -231,7 +232,9 @@ def _post_status(ports: CheckPorts, seen: Considered, post: PostComment, *, is_s
     if state is None or ledger is None:
         return []
     if not is_sound:
-        return ["the status comment was not posted again: its id has to go into a ledger that is damaged"]
+        return [
+            "the status comment was not posted again, because the ledger that would record its id is damaged"
+        ]
     if state.leases:
         # A comment has no natural key: only who holds the lease may post one.
         who = ", ".join(f"{lease.holder} on {instance_name(lease.instance)}" for lease in state.leases)

@@ -48,7 +48,7 @@ def test_a_hold_in_mid_visit_ends_it_within_one_cycle_and_its_reason_is_everywhe
     assert verify(log).divergence is None
     assert (left["node"], left["stopped_because"], state["leases"]) == ("code_generation", reason, [])
     assert after["outcome"] == "waiting"
-    assert f"was stopped in its midst: {reason}" in sandbox_pool.status()
+    assert f"was interrupted: {reason}" in sandbox_pool.status()
 
 
 def test_a_cancel_in_mid_visit_ends_it_and_the_next_step_the_item(sandbox_pool: SandboxPool) -> None:

@@ -46,7 +46,7 @@ FEW_FAILING = FAILING.model_copy(update={"cases": FAILING.cases[:4]})
     [
         (PASSED, "require", []),
         (None, "none", []),
-        (SKIPPED, "require", ["All 1 tests were skipped, so that nothing could show"]),
+        (SKIPPED, "require", ["All 1 tests were skipped, so nothing can show"]),
         (TestReport(cases=()), "allow-failing", [NO_TESTS]),
         (UNLOADED, "allow-failing", []),
         (TestReport(cases=(), timed_out=True), "require", ["the test suite did not finish in time"]),

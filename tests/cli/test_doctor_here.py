@@ -184,7 +184,8 @@ def test_configuration_that_git_ignores_is_told_until_it_is_committed_by_force(
 
     (note,) = [each for each in hidden if "git ignore" in each]
     assert note.startswith(
-        ".gitignore:2 `.*` makes git ignore `.cogworks/config.toml`: `git add -f .cogworks` alone"
+        ".gitignore:2 `.*` makes git ignore `.cogworks/config.toml`, so neither a work item nor this check sees it. "
+        "Commit it with `git add -f .cogworks`."
     )
     assert any("no model is named yet" in each for each in hidden)
     assert [each for each in seen if "git ignore" in each or "no model" in each] == []

@@ -204,7 +204,7 @@ def test_a_test_alone_is_task_enough(shop: Path, capsys: pytest.CaptureFixture[s
 
 def test_tests_are_named_in_one_way(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("--test", "a", "--task", __file__) == 2
-    assert "not by both" in capsys.readouterr().err
+    assert "not with both" in capsys.readouterr().err
 
 
 MORE_TESTS = """\

@@ -104,7 +104,7 @@ def test_a_hand_made_change_of_the_ledger_is_reported_and_left_alone(damaged: Sc
     assert rules(told.told) == ["foreign", "history", "marks", "visit_file", "visit_file", "visit_key"]
     assert told.told["repaired"] == []
     assert tip == oid
-    assert "visit 2 (architecture) has a visit key that does not recompute" in people.out
+    assert "visit 2 (architecture) has a visit key that does not match the visit" in people.out
     assert "6 finding(s)" in people.out
 
 

@@ -114,7 +114,7 @@ def test_what_is_neither_a_work_item_nor_check_is_refused_with_the_way_to_name_a
         "'other.toml' is neither an ISSUE_URL nor `check`. To name a file, write `--file FILE`"
         in refused.stderr
     )
-    assert "say `cogworks graph check FILE`" in _run("--file", "other.toml", "check").stderr
+    assert "Run `cogworks graph check FILE`" in _run("--file", "other.toml", "check").stderr
 
 
 def test_a_picture_too_large_for_mermaid_is_drawn_with_a_warning(here: Path) -> None:

@@ -129,7 +129,7 @@ def test_every_call_is_shown_on_request_and_their_sum_is_that_of_the_state(looke
 
 
 def test_calls_of_an_earlier_moment_are_not_shown(looked_at: Scene) -> None:
-    with pytest.raises(UsageError, match="leave `--at` out"):
+    with pytest.raises(UsageError, match="Leave `--at` out"):
         call(looked_at, cost, "--calls", "--at", "2026-01-31T12:00:00Z")
 
 
@@ -188,7 +188,9 @@ def test_a_commit_of_the_repository_is_no_moment_of_the_item(looked_at: Scene) -
     head = looked_at.git("rev-parse", "main").strip()
 
     for command in READING:
-        with pytest.raises(UsageError, match=r"not on the ledger|no commit '[0-9a-f]+' on the item's ledger"):
+        with pytest.raises(
+            UsageError, match=r"not on this item's ledger|no commit '[0-9a-f]+' on the item's ledger"
+        ):
             call(looked_at, command, "--at", head)
 
 

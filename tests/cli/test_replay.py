@@ -130,7 +130,7 @@ def test_what_if_shows_the_other_decision(kept: Callable[..., Path]) -> None:
     [
         (("--what-if", "four"), "wanted is N:JSON"),
         (("--what-if", "4:[]"), "wanted is N:JSON"),
-        (("--what-if", "4:{}", "--until", "3"), "goes with neither"),
+        (("--what-if", "4:{}", "--until", "3"), "cannot be combined with"),
         (("--what-if", "99:{}"), "cycle 99 has no result"),
     ],
 )

@@ -56,7 +56,7 @@ def test_nobody_is_asked_anything_while_a_file_of_the_base_cannot_be_loaded() ->
         "before any change. Tests that cannot be loaded guard nothing, so the model was not asked.\n"
         "Name `y` in pyproject.toml.\n"
         "Then remove the trigger label and set it again. Or let the work go on without these tests: "
-        '`baseline = "allow-failing"` under `[tests]` in `.cogworks/config.toml`; every proof then begins with what it '
+        '`baseline = "allow-failing"` under `[tests]` in `.cogworks/config.toml`. Every proof then begins with what it '
         "could not run."
     )
     assert (outcome.category, place.service.runs, place.copy.commits) == ("escalated", 1, [])

@@ -105,13 +105,13 @@ def test_what_the_walls_met_is_said_once_in_a_visit_however_often_the_tests_run(
 
     (met, warning) = [line.partition(" ")[2] for line in ports.said]
     assert met.startswith("the isolation around the tests met this")
-    assert warning.startswith("WARNING: not")
+    assert warning.startswith("WARNING: isolation is incomplete here")
 
 
 def test_missing_walls_are_a_warning() -> None:
     assert said_of(unprotected=("reach the network", "read the files of this user")) == [
         (
-            "A: WARNING: nothing keeps the tests from this here: reach the network; read the files of this user. "
+            "A: WARNING: isolation is incomplete here, so the tests can: reach the network; read the files of this user. "
             "`cogworks doctor` says what to install."
         )
     ]

@@ -192,7 +192,7 @@ def test_a_time_out_before_the_reply_is_one_and_nothing_is_paid(wire: Wire) -> N
 
     assert isinstance(silence.found, TryAgainLater)
     assert silence.found.is_timeout
-    assert "was given up: nothing came for" in str(silence.found)
+    assert "gave no answer in time: nothing came for" in str(silence.found)
     assert silence.asked == 1
 
 
@@ -205,7 +205,7 @@ def test_a_time_out_within_the_reply_is_one_and_what_came_is_paid(wire: Wire) ->
     assert isinstance(silence.found, BrokenReply)
     assert isinstance(silence.found.error, TryAgainLater)
     assert silence.found.error.is_timeout
-    assert "was given up: nothing " in str(silence.found.error)
+    assert "gave no answer in time: nothing " in str(silence.found.error)
     assert silence.found.partial.usage.total_input == wire.read.total_input
     assert silence.found.partial.usage.output_tokens > 0
     assert silence.asked == 1

@@ -155,7 +155,7 @@ def look_at_parts(played: Played) -> None:
     assert labels == {number: ["cogworks:run"] for number in range(2, 6)}
     assert played.on_stage.waiting_parts() == (repository.get_issue(4).html_url,)
     (comment,) = repository.get_issue(4).get_comments()
-    assert "it begins by itself when #2, #3 are closed" in comment.body
+    assert "it begins by itself once #2, #3 are closed" in comment.body
     assert repository.get_issue(2).get_comments().totalCount == 0
     assert played.cogworks("fsck", repository.get_issue(1).html_url).code == 0
     close_parts(played)
@@ -174,7 +174,7 @@ def close_parts(played: Played) -> None:
         repository.get_issue(number).edit(state="closed")
     played.process([repository.get_issue(1).html_url])
     assert repository.get_issue(1).state == "closed"
-    assert "done: every issue into which this one was divided is closed" in played.comments()[0]
+    assert "done: every part of this issue is closed" in played.comments()[0]
 
 
 def judge_work(played: Played, scenario: Scenario, folder: Path) -> None:

@@ -76,7 +76,7 @@ def test_an_approval_that_the_hubs_clock_has_let_lapse_is_refused_and_a_new_one_
         try:
             item.step()
             assert (item.step().outcome, item.reactions(late)) == ("waiting", [("cogs", "-1")])
-            assert "counts for 168 hour(s) (`approvals.valid_hours`), which are over" in item.comments()[1]
+            assert "expired after 168 hour(s) (`approvals.valid_hours`)" in item.comments()[1]
 
             in_time = item.say(wait.paste)
             [next_one] = item.step().waiting_for

@@ -197,7 +197,7 @@ def test_the_comment_follows_one_problem_after_the_other_and_a_sweep_wakes_up_wh
         _, mended = swept()
 
         assert (code, found["action"], found["reason"]) == (2, "stepped", "the configuration was changed")
-        assert resting["reason"] == "waits until its configuration is mended"
+        assert resting["reason"] == "waits until its configuration is fixed"
         assert mended["step"]["outcome"] == "succeeded"
         assert "stopped before it could decide" not in _status_comment(scene)
         assert scene.cogworks("fsck").code == 0

@@ -138,7 +138,7 @@ BASES = {
             )
         },
         said=(
-            "tests passes before any change, so that nothing could show whether a change makes anything worse",
+            "tests passes before any change, so nothing can show whether a change makes anything worse",
             "wanted PostgreSQL at localhost:5432",
             '`baseline = "allow-failing"`',
         ),

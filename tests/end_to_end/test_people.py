@@ -63,7 +63,7 @@ def test_a_push_after_the_approval_voids_it(item: Item) -> None:
 
     assert report.node == "inputs"
     reply = item.comments()[1]
-    assert "is not what spec stands at now" in reply
+    assert "is not the current result of spec" in reply
     [again] = item.step().waiting_for
     assert again.paste in reply
     assert again.paste != wait.paste
@@ -251,10 +251,7 @@ def test_commits_of_others_on_a_branch_of_ours_are_kept_and_named(item: Item) ->
     item.step()
 
     assert item.snapshot().branches[item.branch("swi-1")].oid == made["commit"]["sha"]
-    assert (
-        f"Branch `{item.branch('swi-1')}` stands at a commit that no visit of cogworks pushed."
-        in item.comments()[0]
-    )
+    assert f"Branch `{item.branch('swi-1')}` has a commit that cogworks did not push." in item.comments()[0]
 
 
 def test_a_deleted_status_comment_is_posted_anew(item: Item) -> None:
@@ -277,7 +274,7 @@ def test_a_deleted_ledger_is_never_taken_for_a_new_item(item: Item) -> None:
     item.step()
     item.ask("DELETE", f"git/refs/heads/cogworks/ledger/{item.address.number}")
 
-    with pytest.raises(SafetyHalt, match="that it is a view of is gone"):
+    with pytest.raises(SafetyHalt, match="its ledger is gone: there is no branch"):
         item.step()
     assert len(item.comments()) == 1
 
@@ -452,4 +449,4 @@ def test_the_commands_that_look_read_right_on_an_item_that_was_held_rejected_res
     assert "or comment: /cogworks retry" in rejected
     assert "running, run 2 of the item" in restarted[0]
     assert all("before this run of the item: $0.3000" in text for text in restarted[1:])
-    assert all("that it is a view of is gone" in text for text in lost)
+    assert all("its ledger is gone: there is no branch" in text for text in lost)

@@ -245,7 +245,7 @@ def test_a_ledger_that_is_gone_for_good_gives_way_to_a_new_run_once_its_comment_
     branch, _ = ledger_of(item)
     status = item.state().status_comment
     item.ask("DELETE", f"git/refs/heads/{branch}")
-    with pytest.raises(SafetyHalt, match="or delete that comment to begin anew"):
+    with pytest.raises(SafetyHalt, match="Or delete that comment to begin anew"):
         item.step()
 
     assert status is not None
@@ -262,7 +262,7 @@ def test_a_ledger_that_was_set_back_is_pushed_again_or_gone_on_with(item: Item, 
     _, new = ledger_of(item)
     status = item.state().status_comment
     item.ask("PATCH", f"git/refs/heads/{branch}", sha=old, force=True)
-    with pytest.raises(SafetyHalt, match="Push the newer commit again, or delete the status comment"):
+    with pytest.raises(SafetyHalt, match=r"Push the newer commit again\. Or delete the status comment"):
         item.step()
 
     assert status is not None

@@ -88,7 +88,7 @@ def test_the_item_ends_again_after_a_review_and_asks_nothing_more_of_it(finished
     assert (report.outcome, requests["graphql"]) == ("done", 1)
     (answer,) = finished.ask("GET", f"issues/{number}/comments")
     assert answer["user"]["login"] == "cogs"
-    assert "@ann: this review was worked on;" in answer["body"]
+    assert "@ann: the newest commits of this branch respond to this review." in answer["body"]
 
 
 def test_a_review_of_somebody_without_write_permission_starts_nothing(finished: Item) -> None:

@@ -32,7 +32,7 @@ def test_an_item_waits_for_what_blocks_it_and_says_so_once() -> None:
     (comment,) = world.own_comments()
     assert "### cogworks · waiting for other issues" in comment
     assert (
-        "Nothing is begun yet: it begins by itself when #107, #108 are closed, or do not block it any more"
+        "Nothing is begun yet: it begins by itself once #107, #108 are closed or no longer block it"
         in comment
     )
     assert "Cogworks-Waits-For: blocked 107@; blocked 108@" in world.commits[-1].message
@@ -48,7 +48,7 @@ def test_what_is_left_to_wait_for_is_told_in_the_same_comment() -> None:
     Runner(world).step()
 
     (comment,) = world.own_comments()
-    assert "it begins by itself when #108 is closed, or does not block it any more" in comment
+    assert "it begins by itself once #108 is closed or no longer blocks it" in comment
     assert "Cogworks-Waits-For: blocked 108@\n" in f"{world.commits[-1].message}\n"
 
 

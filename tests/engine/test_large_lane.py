@@ -88,7 +88,7 @@ def test_a_proposal_waits_for_a_person_and_creates_nothing() -> None:
     assert item.world.sub_issues == []
     status, _ = item.world.own_comments()
     assert "- **Lane:** `large`. The issue is divided into several" in status
-    assert "look at the proposal, in a comment of its own, and approve it" in status
+    assert "read the proposal in its comment and approve it" in status
     assert f"`/cogworks approve division {item.world.state.visits[-1].output_sha256[:7]}" in status
 
 
@@ -154,7 +154,7 @@ def test_the_issue_is_closed_with_the_last_of_its_parts_and_who_reopens_it_is_le
     item.close(1)
     assert item.step() == "done"
     assert not item.world.is_open
-    assert "done: every issue into which this one was divided is closed" in item.world.own_comments()[0]
+    assert "done: every part of this issue is closed" in item.world.own_comments()[0]
 
     item.world.is_open = item.world.is_reopened = True
     item.step()

@@ -405,7 +405,7 @@ def test_a_runner_that_lost_its_lease_publishes_nothing() -> None:
     report = sleeper.step()
 
     assert report.outcome == "backed_off"
-    assert report.message == "another runner took plan over; this one's result was thrown away."
+    assert report.message == "another runner took over plan, so the result of this one was thrown away."
     assert sleeper.calls == ["read", "claim", "checkpoint", "tip"]
     assert world.twice() == []
 

@@ -129,7 +129,7 @@ def test_a_stale_hash_is_refused_with_the_line_to_paste() -> None:
 
     runner(world).step()
 
-    assert "`0123456789ab` is not the call that code@A asks about now" in world.own_comments()[1]
+    assert "code@A now asks about another call than `0123456789ab`" in world.own_comments()[1]
     assert report.waiting_for[0].paste in world.own_comments()[1]
 
 
@@ -171,7 +171,7 @@ def test_an_approval_that_no_step_read_in_time_is_refused_by_githubs_clock() -> 
 
     assert (told.node, runner(world).step().outcome) == ("inputs", "waiting")
     assert world.reactions() == [("THUMBS_DOWN",)]
-    assert "counts for 168 hour(s) (`approvals.valid_hours`), which are over" in world.own_comments()[1]
+    assert "expired after 168 hour(s) (`approvals.valid_hours`)" in world.own_comments()[1]
     assert report.waiting_for[0].paste in world.own_comments()[1]
 
 
@@ -190,7 +190,7 @@ def test_an_approval_that_lapsed_before_the_visit_could_go_on_is_asked_for_anew_
     [wait] = again.waiting_for
     assert (again.outcome, wait.paste) == ("waiting", report.waiting_for[0].paste)
     assert "It was approved by ann, but it was written at " in wait.ask
-    assert "counts for 24 hour(s) (`approvals.valid_hours`), which are over" in world.own_comments()[0]
+    assert "expired after 24 hour(s) (`approvals.valid_hours`)" in world.own_comments()[0]
 
     world.say(wait.paste)
     third = runner(world).step()

@@ -165,8 +165,8 @@ def test_after_the_limit_a_person_is_asked_once(limit: int) -> None:
     until_done(world)
 
     assert code_visits(world) == 1 + limit
-    (asked,) = [body for body in world.own_comments() if "fail still" in body]
-    assert f"Checks of pull request #{number} fail still, after {limit} repair(s): `tests`, `lint`." in asked
+    (asked,) = [body for body in world.own_comments() if "still fail" in body]
+    assert f"Checks of pull request #{number} still fail after {limit} repair(s): `tests`, `lint`." in asked
     assert [head.became for head in world.state.inputs.failed_heads].count("person") == 1
 
 

@@ -60,7 +60,9 @@ def test_one_head_starts_one_visit_and_what_others_built_on_it_stays() -> None:
     assert (quiet.step().outcome, quiet.calls) == ("done", ["read"])
     assert (visits(world), visits(world, "B")) == (2, before)
     (body,) = (body for _, body in world.elsewhere)
-    assert body.startswith("GitHub could not merge this pull request. This branch holds its base branch at ")
+    assert body.startswith(
+        "GitHub could not merge this pull request. This branch now includes its base branch at "
+    )
 
 
 @pytest.mark.parametrize("limit", [1, 2])
@@ -130,7 +132,7 @@ def test_a_person_asks_for_it_and_is_answered_below_the_pull_request() -> None:
     assert report.node == "code@A"
     assert [change.merges for change in tasks[0].asked_changes] == [world.head]
     ((place, body),) = world.elsewhere
-    assert (place, body.split(" holds")[0]) == (number, "@ann: this branch")
+    assert (place, body.split(" now includes")[0]) == (number, "@ann: this branch")
     (said,) = (comment for comment in world.comments if comment.body.startswith("/cogworks update"))
     assert said.own_reactions == ("THUMBS_UP",)
 
@@ -165,6 +167,19 @@ def test_what_cannot_be_brought_up_to_date_is_said(said: str, answer: str) -> No
     Runner(world).step()
 
     assert any(answer in body for body in world.own_comments())
+
+
+def test_a_pull_request_without_code_is_not_said_to_hold_code() -> None:
+    world = after(2)
+    (shown,) = world.pulls
+    world.say(f"/cogworks update #{shown.number}")
+
+    Runner(world).step()
+
+    assert any(
+        f"#{shown.number} is closed or holds no code, so there is nothing to bring up to date" in body
+        for body in world.own_comments()
+    )
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -51,7 +51,10 @@ def test_a_call_that_no_comment_approves_is_asked_about() -> None:
 
     report = asks_again(world, line)
 
-    assert "It was approved by ann, but no comment of this issue says so" in report.waiting_for[0].ask
+    assert (
+        "It was approved by ann, but no unedited comment of somebody with write permission says so"
+        in report.waiting_for[0].ask
+    )
 
 
 @pytest.mark.parametrize("by", [EVE, None], ids=["an-outsider", "nobody"])
@@ -110,7 +113,7 @@ def test_an_approval_gets_no_younger_by_what_the_ledger_says(written: str | None
 
     report = asks_again(world, line)
 
-    assert "counts for 168 hour(s) (`approvals.valid_hours`), which are over" in report.waiting_for[0].ask
+    assert "expired after 168 hour(s) (`approvals.valid_hours`)" in report.waiting_for[0].ask
 
 
 @pytest.mark.parametrize("shape", ["as it is", "without a comment", "a hash alone"])

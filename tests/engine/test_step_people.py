@@ -110,7 +110,7 @@ def test_an_approval_of_something_else_is_refused_with_the_line_to_paste() -> No
     reply = world.own_comments()[1]
     assert f" t=reply-{number} " in reply
     assert (
-        f"`deadbeef` is not what spec stands at now. Look at it, then paste: `/cogworks approve spec {head(world)[:12]}`"
+        f"`deadbeef` is not the current result of spec. Look at it, then paste: `/cogworks approve spec {head(world)[:12]}`"
         in reply
     )
     assert Runner(world).step().outcome == "waiting"
@@ -135,7 +135,7 @@ def test_a_push_after_the_approval_voids_it() -> None:
         ("/cogworks aprove spec", "did you mean `approve`?", "CONFUSED"),
         ("/cogworks retry", "nothing has failed, so there is nothing to do again", "THUMBS_DOWN"),
         ("/cogworks approve plan abcdef0", "plan has no finished result", "THUMBS_DOWN"),
-        ("/cogworks reject nothing at all", "`nothing` names no node of this item", "THUMBS_DOWN"),
+        ("/cogworks reject nothing at all", "`nothing` is no node of this item", "THUMBS_DOWN"),
     ],
 )
 def test_what_cannot_be_obeyed_gets_one_sign_and_one_reply(line: str, why: str, sign: str) -> None:
@@ -532,7 +532,7 @@ def test_commits_of_others_are_kept_and_named() -> None:
 
     Runner(world).step()
 
-    assert f"Branch `{name}` stands at a commit that no visit of cogworks pushed." in world.own_comments()[0]
+    assert f"Branch `{name}` has a commit that cogworks did not push." in world.own_comments()[0]
     assert world.branches[name].oid == "f" * 40
 
 
@@ -635,7 +635,7 @@ def test_a_ledger_that_is_gone_is_never_taken_for_a_new_item() -> None:
     world.files.clear()
     runner = Runner(world)
 
-    with pytest.raises(SafetyHalt, match=r"the branch `cogworks/ledger/7` that it is a view of is gone"):
+    with pytest.raises(SafetyHalt, match=r"its ledger is gone: there is no branch `cogworks/ledger/7`"):
         runner.step()
     assert runner.calls == ["read", "permissions"]
 

@@ -164,8 +164,8 @@ def test_an_unknown_pipeline_fails_the_node_and_lists_those_that_there_are() -> 
 
     assert report.outcome == "failed"
     assert "asked for the pipeline `hotfix`" in report.message
-    assert "available are `feature`, `bugfix`" in report.message
-    assert "available are `feature`, `bugfix`" in world.own_comments()[0]
+    assert "Available are `feature`, `bugfix`" in report.message
+    assert "Available are `feature`, `bugfix`" in world.own_comments()[0]
     assert later.outcome == "failed"
     assert [visit.node for visit in world.state.visits] == ["intake"]
 

@@ -224,7 +224,7 @@ def test_the_reviewer_is_answered_below_the_pull_request_once() -> None:
 
     ((at, body),) = world.elsewhere
     assert at == number
-    assert body.startswith("@ann: this review was worked on; ")
+    assert body.startswith("@ann: the newest commits of this branch respond to this review.")
     assert "- `adder.py:4`: `abs` is wrong here\n" in body
     # Whom a review mentions is not called by our answer.
     assert "@octocat" not in body
@@ -287,7 +287,7 @@ def test_two_reviews_at_one_look_are_one_piece_of_work_that_is_told_both() -> No
     (pull,) = (pull for pull in world.pulls if pull.number == number)
     assert [review.own_reactions for review in pull.reviews] == [("THUMBS_UP",), ("THUMBS_UP",)]
     ((_, body),) = world.elsewhere
-    assert body.startswith("@ann, @bob: this review was worked on;")
+    assert body.startswith("@ann, @bob: the newest commits of this branch respond to this review.")
 
 
 def test_a_review_that_comes_while_the_work_is_done_again_waits_for_its_end_and_is_then_taken_up() -> None:
@@ -309,7 +309,7 @@ def test_a_review_that_comes_while_the_work_is_done_again_waits_for_its_end_and_
     assert late.database_id in (world.state.inputs.reviews or ())
     # The first was not brought to its end before the second was taken up.
     ((_, body),) = world.elsewhere
-    assert body.startswith("@ann, @bob: this review was worked on;")
+    assert body.startswith("@ann, @bob: the newest commits of this branch respond to this review.")
 
 
 def test_a_review_of_work_that_failed_has_it_done_again_with_its_words() -> None:

@@ -279,7 +279,7 @@ def test_the_reasons_name_the_question_and_who_asks_it() -> None:
 
     told = explain(seen.standing, seen.decision)
 
-    assert told.because == "no expression says where draft leads: a model is asked"
+    assert told.because == "no expression decides where draft leads, so a model is asked"
     assert [(each.node, each.status, each.reason) for each in told.not_now] == [
         ("draft", "routing", "finished; a model has yet to say where it leads"),
         ("careful", "pending", "waits for draft"),

@@ -137,8 +137,8 @@ def test_two_claims_never_reserve_more_than_is_left_and_a_cheaper_sibling_goes_o
     assert held == [95.0]
     assert [(each.node, each.outcome) for each in reports] == [("", "budget_reached"), ("c", "succeeded")]
     assert reports[0].message == (
-        "budget: b may need 80.00 USD and 5.00 are left while other runners hold 95.00; it goes on when they say what "
-        "they spent, or raise `cost_budget_usd` of pipeline 'default' in `.cogworks/pipeline.toml`."
+        "budget: b may need 80.00 USD, and 5.00 are left while other runners hold 95.00. It goes on when they report "
+        "what they spent. Or raise `cost_budget_usd` of pipeline 'default' in `.cogworks/pipeline.toml`."
     )
     assert runner(world).step().node == "b"
 

@@ -22,8 +22,8 @@ def test_a_tenth_of_the_points_or_nothing_known_is_enough(rate: RateLimit | None
 
 def test_less_than_a_tenth_says_how_much_and_until_when() -> None:
     assert too_few_points(World(rate=RateLimit(499, RESET, limit=5_000)).snapshot()) == (
-        "499 of the token's 5000 GitHub points of this hour are left, so no model is asked: what it answers might not be "
-        "published. Nothing was claimed; the points do not come back before 12:30 UTC. Run the step again then."
+        "499 of the token's 5000 GitHub points of this hour are left. That may not be enough to publish what a "
+        "model answers, so no model was asked and nothing was claimed. The points do not come back before 12:30 UTC. Run the step again then."
     )
 
 

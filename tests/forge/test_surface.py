@@ -145,7 +145,7 @@ def test_a_visit_that_was_stopped_in_its_midst_says_why_until_it_is_claimed_agai
     )
     again = stopped.with_lease(lease(stopped, "code@A"), identity=1)
 
-    line = "- code@A was stopped in its midst: the label 'cogworks:hold' was set while the node ran."
+    line = "- code@A was interrupted: the label 'cogworks:hold' was set while the node ran."
     shown = [line in surface(each, facts(MERGED_SPEC)).comment for each in (held, stopped, again)]
     assert shown == [False, True, False]
 

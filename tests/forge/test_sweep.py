@@ -106,7 +106,7 @@ def test_a_leased_item_is_left_to_its_runner(verb: str, age_s: int, left: str) -
 
 def test_a_lease_of_240_seconds_may_be_taken_over() -> None:
     assert verdict(item(), tip(record("checkpoint"), age_s=240)) == Movable(
-        reason="the runner of architecture was last heard of 240 s ago"
+        reason="the runner of architecture last renewed its lease 240 s ago"
     )
 
 

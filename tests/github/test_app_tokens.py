@@ -173,7 +173,7 @@ def test_a_place_that_cannot_be_written_costs_a_request_per_process(tmp_path: Pa
         ),
         (httpx.Response(403, json={"message": "suspended"}), PermissionRefused, "suspended"),
         (httpx.Response(429, headers={"Retry-After": "9"}), TryAgainLater, "rate limit"),
-        (httpx.Response(200, json=[]), CogworksError, "unexpected at installation"),
+        (httpx.Response(200, json=[]), CogworksError, "unexpected answer at installation"),
     ],
     ids=["not-installed", "wrong-key", "clock", "suspended", "limited", "mangled"],
 )

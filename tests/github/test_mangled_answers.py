@@ -112,10 +112,10 @@ def test_a_mangled_response_is_read_or_refused_with_an_error_of_ours(
     [
         (
             ("repository", "issue", "comments", "nodes", 1, "body"),
-            r"at comments\.nodes\[1\]: no 'body'; nothing was written",
+            r"at comments\.nodes\[1\]: no 'body'\. Nothing was written",
         ),
-        (("repository", "issue", "title"), r"at repository\.issue: no 'title'; nothing was written"),
-        (("viewer", "login"), r"at viewer: no 'login'; nothing was written"),
+        (("repository", "issue", "title"), r"at repository\.issue: no 'title'\. Nothing was written"),
+        (("viewer", "login"), r"at viewer: no 'login'\. Nothing was written"),
         (("repository", "refs", "nodes", 0, "target", "oid"), r"at repository\.refs\.nodes\[0\]: no 'oid'"),
     ],
     ids=["comment", "title", "viewer", "branch"],

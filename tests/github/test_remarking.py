@@ -140,7 +140,7 @@ def test_a_review_that_is_refused_for_good_is_a_warning() -> None:
     assert len(published.pull_requests) == 1
     [warning] = published.warnings
     assert warning == (
-        "the remarks of the review are in the ledger alone: GitHub refused to remark on lines of #101: UNPROCESSABLE, "
+        "could not post the remarks of the review, so they are only in the ledger: GitHub refused to remark on lines of #101: UNPROCESSABLE, "
         "User can only have one pending review (at review). Nothing was changed by this part."
     )
     assert len(github.documents) == 3
@@ -174,7 +174,7 @@ def test_without_its_pull_request_a_review_is_a_warning() -> None:
 
     [warning] = publish(github, REVIEW).warnings
 
-    assert warning.startswith("no pull request of 'cogworks/4/spec' is there to remark on")
+    assert warning.startswith("branch 'cogworks/4/spec' has no pull request to remark on")
     assert github.documents == []
 
 

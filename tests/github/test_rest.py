@@ -186,14 +186,14 @@ def test_a_blob_is_read_whole(server: Server, rest: RestClient, blob: dict[str, 
 def test_a_blob_of_another_shape_is_an_error_of_ours(server: Server, rest: RestClient) -> None:
     server.replies = [Reply(200, {"encoding": "base64"})]
 
-    with pytest.raises(CogworksError, match="unexpected at blob"):
+    with pytest.raises(CogworksError, match="unexpected answer at blob"):
         rest.read_blob("a" * 40)
 
 
 def test_a_permission_of_another_shape_is_an_error_of_ours(server: Server, rest: RestClient) -> None:
     server.replies = [Reply(200, ["admin"])]
 
-    with pytest.raises(CogworksError, match="unexpected at permission"):
+    with pytest.raises(CogworksError, match="unexpected answer at permission"):
         rest.permission_of(Login("ann"))
 
 
@@ -220,7 +220,7 @@ def test_a_write_that_meets_another_state_has_lost_a_race(server: Server, rest: 
 def test_a_label_without_an_id_is_an_error_of_ours(server: Server, rest: RestClient) -> None:
     server.replies = [Reply(200, {"errors": [{"type": "RATE_LIMITED"}]})]
 
-    with pytest.raises(CogworksError, match="unexpected at label bug"):
+    with pytest.raises(CogworksError, match="unexpected answer at label bug"):
         rest.ensure_label("bug", "0e8a16", "Broken")
 
 

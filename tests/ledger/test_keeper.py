@@ -129,13 +129,15 @@ def test_a_lease_that_was_taken_over_throws_the_result_away_for_good() -> None:
     taken = store.state.with_lease(heir, identity=2)
     store.elsewhere(taken)
 
-    with pytest.raises(LostRace, match=r"another runner took code over; this one's result was thrown away"):
+    with pytest.raises(
+        LostRace, match=r"another runner took over code, so the result of this one was thrown away"
+    ):
         finish(visit_lease)
 
     assert (visit_lease.is_lost, store.state, store.changes) == (True, taken, [])
-    with pytest.raises(LostRace, match="took code over"):
+    with pytest.raises(LostRace, match="took over code"):
         visit_lease.check()
-    with pytest.raises(LostRace, match="took code over"):
+    with pytest.raises(LostRace, match="took over code"):
         visit_lease.checkpoint()
 
 

@@ -49,8 +49,8 @@ def test_a_visit_that_asks_waits_with_the_line_to_paste() -> None:
     [wait] = decision.waiting_for
     assert (wait.kind, wait.paste) == ("approval", f"/cogworks approve code@A {HASH}")
     assert wait.ask == (
-        f'code@A wants to call APPLY_PATCH (call {HASH}) with `{{"candidate":"1"}}`; its replies in `visits/0003-code@21` '
-        "of the ledger hold the whole of it. Approve this call, or comment `/cogworks reject code@A <why>`"
+        f'code@A wants to call APPLY_PATCH (call {HASH}) with `{{"candidate":"1"}}`. Its replies in `visits/0003-code@21` '
+        "of the ledger hold the whole input. Approve this call, or comment `/cogworks reject code@A <why>`"
     )
     assert rest_line(Standing(ASKING, NOW, GRAPH)) == "approval"
 
@@ -95,8 +95,8 @@ def test_a_call_is_named_by_seven_digits_or_more(node: str, digits: int) -> None
 @pytest.mark.parametrize(
     ("changes", "reply"),
     [
-        ({"artifact": "f" * 12}, f"is not the call that code@A asks about now. Look at it, then paste: `/cogworks approve code@A {HASH}`"),
-        ({"artifact": f"{HASH}00"}, "is not the call that code@A asks about now"),
+        ({"artifact": "f" * 12}, f"code@A now asks about another call than `ffffffffffff`. Look at it, then paste: `/cogworks approve code@A {HASH}`"),
+        ({"artifact": f"{HASH}00"}, "code@A now asks about another call than"),
         ({"artifact": HASH, "node": "code@B"}, "code@B has no finished result"),
         ({"artifact": HASH, "node": "plan"}, "plan does not wait for an approval"),
     ],
@@ -121,7 +121,7 @@ def test_an_approval_is_used_up_by_the_call_that_it_names() -> None:
     state = told(again, "approve", artifact=HASH)
 
     assert isinstance(decide(Standing(again, NOW, GRAPH)), Wait)
-    assert "`0123456789ab` is not the call that code@A asks about now" in state.owed[0].body
+    assert "code@A now asks about another call than `0123456789ab`" in state.owed[0].body
 
 
 def test_a_rejection_fails_the_node_with_the_reason_and_a_retry_begins_it_anew() -> None:
@@ -191,8 +191,8 @@ def test_an_approval_that_is_obeyed_too_late_is_refused_with_the_reason_and_the_
     [owed] = state.owed
     assert state.given_back == ASKING.given_back
     assert (
-        "This was not obeyed: this approval came too late to be obeyed: it was written at 2026-05-01 12:00 UTC and counts "
-        "for 24 hour(s) (`approvals.valid_hours`), which are over. Look again, then paste: "
+        "This was not obeyed: this approval came too late: it was written at 2026-05-01 12:00 UTC and expired "
+        "after 24 hour(s) (`approvals.valid_hours`). Look again, then paste: "
         f"`/cogworks approve code@A {HASH}`." in owed.body
     )
 
@@ -237,8 +237,8 @@ def test_an_approved_call_is_judged_by_when_it_was_approved_last() -> None:
     shown = {HASH: NOON + timedelta(hours=30)}
     assert lapsed_calls(approved, shown, now=NOON + timedelta(hours=40), valid_hours=24) == {}
     assert lapsed_calls(approved, shown, now=NOON + timedelta(hours=60), valid_hours=24) == {
-        HASH: "by ann, but it was written at 2026-05-02 18:00 UTC and counts for 24 hour(s) (`approvals.valid_hours`), "
-        "which are over"
+        HASH: "by ann, but it was written at 2026-05-02 18:00 UTC and expired after 24 hour(s) "
+        "(`approvals.valid_hours`)"
     }
 
 

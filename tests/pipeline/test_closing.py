@@ -82,7 +82,7 @@ def test_a_run_that_divided_its_issue_ends_with_the_last_of_the_parts() -> None:
     state = run(*DONE).model_copy(update={"status": "done", "parts": (part,), "pull_requests": ()})
 
     assert end_of(state, {}, (part.number,)) == "divided into #51; this issue is closed with the last of them"
-    assert end_of(state, {}) == "every issue into which this one was divided is closed"
+    assert end_of(state, {}) == "every part of this issue is closed"
     assert [is_all_parts_closed(state, left) for left in ((part.number,), ())] == [False, True]
     assert not is_all_parts_closed(state.model_copy(update={"status": "running"}), ())
     assert not is_all_parts_closed(state.model_copy(update={"parts": ()}), ())

@@ -30,7 +30,7 @@ def test_the_reason_says_when_it_was_written_and_which_key_decides() -> None:
     reason = lapsed(WRITTEN, now=WRITTEN + timedelta(days=8), valid_hours=168)
 
     assert reason == (
-        "it was written at 2026-05-01 12:00 UTC and counts for 168 hour(s) (`approvals.valid_hours`), which are over"
+        "it was written at 2026-05-01 12:00 UTC and expired after 168 hour(s) (`approvals.valid_hours`)"
     )
 
 

@@ -94,7 +94,7 @@ def test_another_runner_is_named_with_the_way_around_it() -> None:
     Runner(world, name="other", turn=turn).step()
     found = seen[0]
 
-    assert found.because == "other was heard of less than 240 s ago, and no other node is ready"
+    assert found.because == "other renewed its lease less than 240 s ago, and no other node is ready"
     assert reasons(found)["spec"] == ("running", "other works on it")
     assert "cogworks run --take-over" in acts(found)[0]
 
@@ -117,7 +117,7 @@ def test_a_hold_label_is_what_a_person_has_to_remove() -> None:
     world.set_label("cogworks:hold", "e2")
     found = explained(world)
 
-    assert reasons(found)["plan"] == ("ready", "could start, but something else keeps the item from moving")
+    assert reasons(found)["plan"] == ("ready", "could start, but something else blocks the item")
     assert acts(found) == ["remove the hold label when the item may go on"]
 
 

@@ -183,7 +183,7 @@ def test_no_run_makes_more_visits_than_the_cap() -> None:
 
     assert isinstance(decision, Stop)
     assert decision.outcome == "failed"
-    assert "1000 visits, and 1000 is the limit of every run" in decision.reason
+    assert "1000 visits, and no run may make more than 1000, whatever" in decision.reason
     assert "`/cogworks restart`" in decision.reason
     assert isinstance(before, Run)
 

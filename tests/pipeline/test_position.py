@@ -161,7 +161,7 @@ def test_a_gate_without_a_pull_request_asks_for_approval() -> None:
             kind="approval",
             node=NodeId("look"),
             who="anyone with write permission",
-            ask="look at the result of look and approve it",
+            ask="review the result of look and approve it",
         ),
     )
 

@@ -48,7 +48,7 @@ def test_a_commit_with_the_trailer_of_any_visit_is_named_as_foreign() -> None:
         found = seen(world)
 
         assert found.facts.foreign_branches == (spec,)
-        assert f"Branch `{spec}` stands at a commit that no visit of cogworks pushed" in (
+        assert f"Branch `{spec}` has a commit that cogworks did not push" in (
             project(found.standing, found.config).comment
         )
 

@@ -49,7 +49,7 @@ def test_a_hostile_endpoint(tmp_path: Path) -> None:
                 75,
                 "model provider",
             ),
-            "a dribble": (Answer(200, b"", pieces=dribbled), 75, "was given up"),
+            "a dribble": (Answer(200, b"", pieces=dribbled), 75, "gave no answer in time"),
             "a bomb": (
                 Answer(200, BOMB, {"content-type": "application/json", "content-encoding": "gzip"}),
                 1,

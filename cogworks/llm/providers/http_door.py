@@ -179,7 +179,8 @@ class HttpDoor:
         wait_s, left_s = self._permit.left_s(), self._waits.left_s()
         if wait_s > MAX_WAIT_S or (left_s is not None and 0 < left_s <= wait_s):
             raise TryAgainLater(
-                f"the model provider at {self.shown} asked for {wait_s:.0f} s of patience. Run the same step again later.",
+                f"the model provider at {self.shown} asked to wait {wait_s:.0f} s. Run the same step again after "
+                "that.",
                 retry_after_s=wait_s,
             )
         if wait_s > 0:
@@ -296,8 +297,9 @@ class HttpDoor:
         found = str(error)
         what = found if found.startswith(_OURS) else f"nothing came for {read_s:.0f} s"
         later = TryAgainLater(
-            f"the model provider at {self.shown} was given up: {what}. Run the same step again; a model that thinks for longer needs a larger "
-            "`stall_timeout_s` under `[llm]`, or more time for its node.",
+            f"the model provider at {self.shown} gave no answer in time: {what}. Run the same step again. For a "
+            "model that thinks for longer, raise `stall_timeout_s` under `[llm]`, or the time limit of its "
+            "node.",
             is_timeout=True,
         )
         return Refused(later, is_retryable=False)

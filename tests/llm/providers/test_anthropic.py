@@ -209,7 +209,7 @@ def test_every_exception_of_the_http_library_becomes_one_of_ours(
 
     # Whoever only waited too long is told for how long; of anything else the name helps.
     said = (
-        "was given up: nothing came for"
+        "gave no answer in time: nothing came for"
         if kind is httpx.ReadTimeout
         else f"could not be asked: {kind.__name__}"
     )
@@ -222,7 +222,8 @@ def test_a_reply_that_took_too_long_is_not_asked_for_twice(waits: list[float]) -
         raise httpx.ReadTimeout("too slow")
 
     with pytest.raises(
-        TryAgainLater, match=r"was given up: nothing came for 300 s.*`stall_timeout_s` under `.llm.`"
+        TryAgainLater,
+        match=r"gave no answer in time: nothing came for 300 s.*`stall_timeout_s` under `.llm.`",
     ):
         answering(waits, hang).complete(REQUEST)
 
