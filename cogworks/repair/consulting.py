@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from cogworks.codebase.reading import read_text
 from cogworks.codebase.sandboxes import shadow_of
@@ -41,6 +41,7 @@ from cogworks.telling import During, in_silence
 _SYNTAX = "syntax_error"
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
+Found = TypeVar("Found")
 
 
 class HasPath(Protocol):
@@ -184,31 +185,29 @@ class Apart(Protocol):
     def __call__(self, texts: Mapping[str, str | None], /) -> AbstractContextManager[HasPath]: ...
 
 
-class _Known:
-    """What static checks found in some texts, the files around them being those of one commit."""
+class _Known(Generic[Found]):
+    """What was found in some texts, the files around them being those of one commit."""
 
     def __init__(self, at: Callable[[], str]) -> None:
         self._at = at
         self._commit = ""
-        self._found: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
+        self._found: dict[frozenset[tuple[str, str]], Found] = {}
 
     def forget(self) -> None:
         self._found = {}
 
-    def of(self, texts: Mapping[str, str]) -> Sequence[Diagnostic] | None:
+    def of(self, texts: Mapping[str, str]) -> Found | None:
         """What was found in these; None where nobody looked."""
         if (commit := self._at()) != self._commit:
             self._commit = commit
             self.forget()
         return self._found.get(frozenset(texts.items()))
 
-    def found(
-        self, texts: Mapping[str, str], look: Callable[[], Sequence[Diagnostic]]
-    ) -> Sequence[Diagnostic]:
+    def found(self, texts: Mapping[str, str], look: Callable[[], Found]) -> Found:
         """The same, looked for where nobody did."""
         known = self.of(texts)
         if known is None:
-            known = self._found[frozenset(texts.items())] = tuple(look())
+            known = self._found[frozenset(texts.items())] = look()
         return known
 
 
@@ -238,7 +237,9 @@ class Consulted(Exploration):
         self._has_run = False
         self._services = services
         self._is_placed = isinstance(tree, StandsAt)
-        self._known = _Known(tree.stands_at if isinstance(tree, StandsAt) else lambda: "")
+        stands_at = tree.stands_at if isinstance(tree, StandsAt) else lambda: ""
+        self._known: _Known[Sequence[Diagnostic]] = _Known(stands_at)
+        self._signed: _Known[Signatures] = _Known(stands_at)
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
         if not paths:
@@ -307,8 +308,8 @@ class Consulted(Exploration):
         with shadow_of(self._tree.path, images) as after:
             found = (*self._validated(after, images, left), *_mistakes(left)) if left else ()
             return Reading(
-                before=self._signatures(self._tree, [*there]),
-                after=self._signatures(after, [*left]),
+                before=self._signatures(self._tree, there),
+                after=self._signatures(after, left, is_known=len(left) == len(images)),
                 syntax=_beyond(found, _mistakes(there), is_syntax=True),
                 lint=_beyond(found, self._found_in(there), is_syntax=False),
             )
@@ -327,9 +328,14 @@ class Consulted(Exploration):
             return ()
         return self._known.found(texts, lambda: self._services.validate(self._tree, [*texts]))
 
-    def _signatures(self, tree: HasPath, paths: Sequence[str]) -> Signatures:
-        if not paths:
+    def _signatures(self, tree: HasPath, texts: Mapping[str, str], *, is_known: bool = True) -> Signatures:
+        if not texts:
             return Signatures(signatures=())
+        if not (self._is_placed and is_known):
+            return self._signed_in(tree, [*texts])
+        return self._signed.found(texts, lambda: self._signed_in(tree, [*texts]))
+
+    def _signed_in(self, tree: HasPath, paths: Sequence[str]) -> Signatures:
         found = _results(self._services.call(SIGNATURES, tree, ExploreParams(artifacts=tuple(paths))))
         return Signatures(signatures=tuple(each for answer in found for each in answer.signatures))
 

@@ -109,6 +109,7 @@ class OtherLanguages:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []
+        self.signed = 0
 
     def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         self.asked.append(tuple(paths))
@@ -128,6 +129,7 @@ class OtherLanguages:
         return TestReport(cases=(TestCase(id="cart::adds", outcome="failed"),))
 
     def call(self, operation: object, workspace: HasPath, params: object) -> NotOffered:
+        self.signed += 1
         return NotOffered(service="rust", method="signatures", offered=("validate",))
 
 
@@ -193,6 +195,7 @@ def test_what_was_found_in_a_text_at_a_commit_is_not_looked_for_again(tmp_path: 
 
     consulted.read({"cart.rs": f"{new}// moved\n"})
     consulted.read({"cart.rs": f"{new}// moved\n"})
+    assert services.signed == 2
     assert consulted.static(["cart.rs"]) == ()
     (tmp_path / "cart.rs").write_text(f"{new}// moved\n")
     assert [each.category for each in consulted.static(["cart.rs"])] == ["borrow_checker"]
@@ -202,6 +205,9 @@ def test_what_was_found_in_a_text_at_a_commit_is_not_looked_for_again(tmp_path: 
     tree.commit[0] = "two"
     consulted.static(["cart.rs"])
     assert len(services.asked) == 5
+    asked = services.signed
+    consulted.read({"cart.rs": f"{new}// moved\n"})
+    assert services.signed == asked + 1
 
 
 def test_a_patch_of_another_language_that_cannot_be_read_reaches_no_file(tmp_path: Path) -> None:
