@@ -156,8 +156,10 @@ def _alternatives(names: str, lexicon: Mapping[str, list[str]]) -> list[str]:
 
 
 def _plain(words: Iterable[str]) -> list[str]:
+    # A list holds a word a line, and lines are folded each by itself: one call for all of them.
+    plain = folded("\n".join(words)).split("\n")
     # The longest first reads best in what is quoted; the engine finds the same either way.
-    return sorted((folded(word) for word in words), key=len, reverse=True)
+    return sorted(plain, key=len, reverse=True)
 
 
 def _compiled(pattern: str) -> Any:

@@ -3,7 +3,9 @@
 import base64
 import codecs
 import string
+import tomllib
 from collections.abc import Callable
+from importlib.resources import files
 
 import pytest
 from hypothesis import given, settings
@@ -178,3 +180,10 @@ def test_a_file_of_signatures_that_is_wrong_says_where() -> None:
         parse_signatures(base + one.format("concealment", "(a"))
     with pytest.raises(ValueError, match="more than once: x"):
         parse_signatures(base + one.format("concealment", "a") * 2)
+
+
+def test_every_word_of_a_list_is_folded_by_itself() -> None:
+    text = (files("cogworks.injection") / "signatures.toml").read_text("utf-8")
+
+    for name, words in tomllib.loads(text)["lexicon"].items():
+        assert bundled().lexicon[name] == {folded(word) for word in words}
