@@ -42,7 +42,7 @@ def action() -> int:
     if given.mode == "matrix":
         return _list_jobs(given)
     if given.mode != "step":
-        raise UsageError(f"input `mode` is {given.mode!r}; wanted is step or matrix.")
+        raise UsageError(f"input `mode` is {given.mode!r}. Set it to step or matrix.")
     wanted = _wanted(given)
     if isinstance(wanted, Ignored):
         click.echo(f"ignored: {in_log_of_actions(wanted.reason)}", err=True)

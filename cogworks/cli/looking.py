@@ -96,5 +96,5 @@ def _require_own(seen: "ReadItem", at: str) -> None:
     state = seen.known
     if state is not None and state.issue != snapshot.issue.number:
         raise UsageError(
-            f"`--at {at}` is a commit of issue #{state.issue}; wanted is one of #{snapshot.issue.number}."
+            f"`--at {at}` is a commit of issue #{state.issue}. Give one of #{snapshot.issue.number}."
         )

@@ -95,7 +95,9 @@ def _replay(mode: str, until: int | None, change: str | None) -> "Replay":
     except ValueError:
         cycle, replace = 0, None
     if not isinstance(replace, dict):
-        raise UsageError(f'`--what-if {change}`: wanted is N:JSON, e.g. \'4:{{"outcome": "rolled_back"}}\'.')
+        raise UsageError(
+            f'`--what-if {change}` cannot be read. Write N:JSON, e.g. \'4:{{"outcome": "rolled_back"}}\'.'
+        )
     return lambda log: what_if(log.events, cycle=cycle, replace=replace)
 
 

@@ -107,7 +107,7 @@ def object_of(text: str, option: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise UsageError(f'`{option}` is {text[:80]!r}; wanted is a JSON object, e.g. \'{{"path": "src"}}\'.')
+        raise UsageError(f'`{option}` is {text[:80]!r}. Write a JSON object, e.g. \'{{"path": "src"}}\'.')
     return value
 
 

@@ -46,7 +46,7 @@ def repository_at(found: Path, folder: Path, git: Git) -> Path:
         _unpack(found, made)
     else:
         raise CodebaseError(
-            f"{found} is no repository: wanted is a folder, a bundle of git ({BUNDLE}) or an archive of plain files "
+            f"{found} is no repository. Give a folder, a bundle of git ({BUNDLE}) or an archive of plain files "
             f"({', '.join(ARCHIVES)})"
         )
     first_commit(made, git)

@@ -225,7 +225,7 @@ def _totals(results: Sequence[Result]) -> Totals:
 def _problems(results: Sequence[Result], totals: Totals, wanted: int) -> tuple[str, ...]:
     problems = []
     if totals.solved < wanted:
-        problems.append(f"{totals.solved} of {totals.instances} solved, wanted are at least {wanted}")
+        problems.append(f"{totals.solved} of {totals.instances} solved, and at least {wanted} are required")
     problems += [
         f"{each.instance_id}: {test} passed before and does not with the patch"
         for each in results

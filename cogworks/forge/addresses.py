@@ -79,14 +79,14 @@ def parse_issue_url(text: str) -> IssueAddress:
     text = text.strip()
     server_url, parts = _split(text)
     if len(parts) < 4:
-        raise UsageError(f"{text!r} is not the URL of an issue; wanted is one like {_EXAMPLE}.")
+        raise UsageError(f"{text!r} is not the URL of an issue. Give one like {_EXAMPLE}.")
     owner, name, kind, number = parts[:4]
     if kind in ("pull", "pulls"):
         raise UsageError(
             f"{text!r} is a pull request; cogworks works on issues. Give the URL of the issue it belongs to, like {_EXAMPLE}."
         )
     if kind != "issues" or len(parts) > 4 or not _is_number(number):
-        raise UsageError(f"{text!r} is not the URL of an issue; wanted is one like {_EXAMPLE}.")
+        raise UsageError(f"{text!r} is not the URL of an issue. Give one like {_EXAMPLE}.")
     return IssueAddress(server_url, owner, name, cast("IssueNumber", int(number)))
 
 
@@ -102,7 +102,7 @@ def parse_repository(text: str, *, server_url: str) -> RepositoryAddress:
     found_server, parts = _split(text)
     if len(parts) != 2:
         raise UsageError(
-            f"{text!r} names no repository; wanted is owner/name, or its URL like https://github.com/owner/name."
+            f"{text!r} names no repository. Give owner/name, or a URL like https://github.com/owner/name."
         )
     return RepositoryAddress(found_server, *parts)
 
@@ -116,7 +116,7 @@ def parse_repository_url(text: str) -> RepositoryAddress:
     server_url, parts = _split(text.strip())
     if len(parts) < 2:
         raise UsageError(
-            f"{text!r} names no repository; wanted is a URL like https://github.com/owner/repository."
+            f"{text!r} names no repository. Give a URL like https://github.com/owner/repository."
         )
     return RepositoryAddress(server_url, parts[0], parts[1].removesuffix(".git"))
 
@@ -170,9 +170,9 @@ def _split(text: str) -> tuple[str, list[str]]:
         url = urlsplit(text)
         port = url.port
     except ValueError:
-        raise UsageError(f"{text!r} is not a URL; wanted is one like {_EXAMPLE}.") from None
+        raise UsageError(f"{text!r} is not a URL. Give one like {_EXAMPLE}.") from None
     if url.scheme not in ("http", "https") or not url.hostname:
-        raise UsageError(f"{text!r} is not a web address; wanted is one like {_EXAMPLE}.")
+        raise UsageError(f"{text!r} is not a web address. Give one like {_EXAMPLE}.")
     if url.username is not None or url.password is not None:
         # Not shown: it may be a token.
         raise UsageError(f"the URL carries a user or a password; give it without, like {_EXAMPLE}.")
@@ -184,7 +184,7 @@ def _split(text: str) -> tuple[str, list[str]]:
     for part in parts[:2]:
         if not _NAME.fullmatch(part) or part in (".", ".."):
             raise UsageError(
-                f"{text!r} names {part!r}, which is no owner or repository; wanted is one like {_EXAMPLE}."
+                f"{text!r} names {part!r}, which is no owner or repository. Give a URL like {_EXAMPLE}."
             )
     host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
     return f"{url.scheme}://{host}" + (f":{port}" if port is not None else ""), parts

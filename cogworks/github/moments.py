@@ -69,7 +69,7 @@ def parse_when(text: str) -> When:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"`--at {text}` names no moment; wanted is {_AT_FORMS}.") from None
+        raise UsageError(f"`--at {text}` names no moment. Give {_AT_FORMS}.") from None
     return When(time=time if time.tzinfo else time.replace(tzinfo=UTC))
 
 

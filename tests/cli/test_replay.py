@@ -128,8 +128,8 @@ def test_what_if_shows_the_other_decision(kept: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--what-if", "four"), "wanted is N:JSON"),
-        (("--what-if", "4:[]"), "wanted is N:JSON"),
+        (("--what-if", "four"), "Write N:JSON"),
+        (("--what-if", "4:[]"), "Write N:JSON"),
         (("--what-if", "4:{}", "--until", "3"), "cannot be combined with"),
         (("--what-if", "99:{}"), "cycle 99 has no result"),
     ],

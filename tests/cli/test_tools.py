@@ -261,7 +261,7 @@ def test_a_handed_over_path_leads_to_nothing_outside(here: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("option", ["--input", "--metadata"])
 def test_an_option_that_is_no_object_is_refused(here: Path, option: str) -> None:
-    assert f"`{option}` is '[1]'; wanted is a JSON object" in refused(run("count", option, "[1]"))
+    assert f"`{option}` is '[1]'. Write a JSON object" in refused(run("count", option, "[1]"))
 
 
 def test_a_policy_that_is_fine_is_told_in_a_line(here: Path) -> None:

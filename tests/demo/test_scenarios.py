@@ -106,7 +106,8 @@ def test_every_scenario_has_an_expectation_and_a_line_in_the_readme() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", README, re.MULTILINE)
     told = {name: shows for name, shows in rows if name in SCENARIOS}
     assert told == {
-        name: "what is told above" if name == "feature" else each.shows for name, each in SCENARIOS.items()
+        name: "the run described above" if name == "feature" else each.shows
+        for name, each in SCENARIOS.items()
     }
 
 

@@ -28,8 +28,8 @@ def test_one_in_five_has_to_be_solved_where_nothing_else_is_asked_for(instances:
     ("results", "min_solved", "problems"),
     [
         ([result("a"), result("b", "not_solved", reason="no idea")], None, ()),
-        ([result("a", "not_solved")], None, ("0 of 1 solved, wanted are at least 1",)),
-        ([result("a"), result("b")], 3, ("2 of 2 solved, wanted are at least 3",)),
+        ([result("a", "not_solved")], None, ("0 of 1 solved, and at least 1 are required",)),
+        ([result("a"), result("b")], 3, ("2 of 2 solved, and at least 3 are required",)),
         ([result("a", "not_solved")], 0, ()),
         (
             [result("a"), result("b", "not_solved", regressions=("t.py::one",))],
