@@ -5,7 +5,8 @@
 Each REPOSITORY is a clone with its history, bare or not. Of each, at most N fixes are drawn (25): commits without a second parent that say so
 (`fix`, `bug`, `regression`, `closes #1`, …) in at least six words and change one to six source files; the same ones every time, spread over the
 history by a hash of the commit. The request is the commit's message without trailers and numbers of issues, the tree is that of its parent, the
-truth are the source files that the commit changed and that were there before.
+truth are the source files that the commit changed and that were there before. *tests* counts the fixes that changed tests as well, and of these the
+ones whose every such test file whoever writes tests sees, and whose every one is shown with text.
 
 `plain BM25` ranks sources by their text alone, `aider` by the repository map of `aider-chat` where PYTHON has that package.
 """
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +60,8 @@ class Fix(NamedTuple):
     parent: str
     request: str
     files: tuple[str, ...]
+    tests: tuple[str, ...]
+    """Files of tests that it changed and that were there before."""
 
 
 class Scores(NamedTuple):
@@ -73,6 +76,10 @@ class Scores(NamedTuple):
     filler_tokens: int = 0
     """Of files that nobody wrote by hand and that the request does not name."""
     seconds: float = 0.0
+    with_tests: int = 0
+    """Fixes that changed tests."""
+    tests_visible: int = 0
+    tests_shown: int = 0
 
     def plus(self, other: "Scores") -> "Scores":
         return Scores(*(one + another for one, another in zip(self, other, strict=True)))
@@ -130,7 +137,9 @@ class History:
         for fix in drawn:
             there = set(self.git("ls-tree", "-r", "--name-only", fix.parent).split("\n"))
             if files := tuple(path for path in fix.files if path in there):
-                found.append(fix._replace(files=files))
+                found.append(
+                    fix._replace(files=files, tests=tuple(path for path in fix.tests if path in there))
+                )
             if len(found) == count:
                 break
         return found
@@ -140,6 +149,7 @@ class History:
             subject = message.partition("\n")[0]
             request = _NUMBER.sub("", _TRAILER.sub("", message)).strip()
             sources = tuple(name for name in names if kind_of(name) is Kind.SOURCE)
+            tests = tuple(name for name in names if kind_of(name) is Kind.TEST)
             is_fix = _FIX.search(message) and not _NO_FIX.search(subject)
             if (
                 is_fix
@@ -147,7 +157,7 @@ class History:
                 and 1 <= len(sources) <= MOST_FILES
                 and len(_WORD.findall(request)) >= LEAST_WORDS
             ):
-                yield Fix(oid, parents, request, sources)
+                yield Fix(oid, parents, request, sources, tests)
 
 
 class CommitTree:
@@ -208,9 +218,8 @@ import json, sys
 from aider.io import InputOutput
 from aider.models import Model
 from aider.repomap import RepoMap
-root, request = sys.argv[1], sys.stdin.read()
-files = json.loads(sys.argv[2])
 import re
+root, request, files = json.load(sys.stdin)
 words = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]{2,}", request))
 names = {path for path in files if path in request or any(word.lower() == path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower() for word in words)}
 repo_map = RepoMap(root=root, main_model=Model("gpt-4o"), io=InputOutput(yes=True, pretty=False))
@@ -225,22 +234,35 @@ json.dump(seen, sys.stdout)
 """
 
 
-def aider(python: str) -> Callable[[CommitTree, str], list[str]]:
-    """The order of files in the repository map of `aider-chat`, told the words of the request and the files it names."""
+class Aider:
+    """The order of files in the repository map of `aider-chat`, told the words of the request and the files it names.
 
-    def order(tree: CommitTree, request: str) -> list[str]:
-        with tempfile.TemporaryDirectory(prefix="bench-sight-") as folder:
-            files = [path for path in tree.files() if kind_of(path) in (Kind.SOURCE, Kind.TEST)]
-            for path in files:
-                place = Path(folder) / path
+    All trees of a history are laid into one folder, so that it reads again only what differs.
+    """
+
+    def __init__(self, python: str, folder: Path) -> None:
+        self._python = python
+        self._folder = folder
+        self._there: dict[str, str] = {}
+
+    def order(self, tree: CommitTree, request: str) -> list[str]:
+        files = {
+            path: oid for path, oid in tree.contents().items() if kind_of(path) in (Kind.SOURCE, Kind.TEST)
+        }
+        for path in self._there.keys() - files.keys():
+            (self._folder / path).unlink()
+        for path, oid in files.items():
+            if self._there.get(path) != oid:
+                place = self._folder / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(tree.read(path) or "")
-            command = [python, "-c", _AIDER, folder, json.dumps(files)]
-            done = subprocess.run(command, input=request, capture_output=True, text=True, check=True)
+        self._there = files
+        # Thousands of paths are too long for an argument.
+        given = json.dumps([str(self._folder), request, sorted(files)])
+        command = [self._python, "-c", _AIDER]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
         found: list[str] = json.loads(done.stdout.splitlines()[-1])
-        return [*found, *(path for path in files if path not in found)]
-
-    return order
+        return [*found, *(path for path in sorted(files) if path not in found)]
 
 
 def own(index: Index, request: str) -> list[str]:
@@ -254,7 +276,9 @@ def about(request: str) -> About:
     return About(title=title, text=body)
 
 
-def measured(history: History, fixes: Sequence[Fix], *, with_aider: str, misses: bool) -> dict[str, Scores]:
+def measured(
+    history: History, fixes: Sequence[Fix], *, other: Aider | None = None, misses: bool = False
+) -> dict[str, Scores]:
     """The scores of every chooser on one history."""
     scores: dict[str, Scores] = {}
     store = Store()
@@ -271,14 +295,15 @@ def measured(history: History, fixes: Sequence[Fix], *, with_aider: str, misses:
             if index.kind(each.path) not in FILLING and "named" not in each.reasons
         )
         orders = {"cogworks": own(index, fix.request), "plain BM25": bm25(tree, fix.request)}
-        if with_aider:
-            orders["aider"] = aider(with_aider)(tree, fix.request)
+        if other is not None:
+            orders["aider"] = other.order(tree, fix.request)
         for name, order in orders.items():
             worst = max(order.index(path) if path in order else len(order) for path in fix.files)
             more = Scores(1, worst < 5, worst < 10)
             if name == "cogworks":
+                visible = seen.issuperset(fix.files)
                 more = Scores(
-                    1, worst < 5, worst < 10, seen.issuperset(fix.files), view.tokens, filler, seconds
+                    1, worst < 5, worst < 10, visible, view.tokens, filler, seconds, *_tests_of(index, fix)
                 )
                 if misses and worst >= 10:
                     places = ", ".join(f"{path} {order.index(path) + 1}" for path in fix.files)
@@ -287,18 +312,28 @@ def measured(history: History, fixes: Sequence[Fix], *, with_aider: str, misses:
     return scores
 
 
+def _tests_of(index: Index, fix: Fix) -> tuple[int, int, int]:
+    """Whether it changed tests, whether whoever writes tests sees all of them, and whether all are shown with text."""
+    if not fix.tests:
+        return 0, 0, 0
+    view = first_view(index, about(fix.request)._replace(wants_tests=True))
+    shown = {each.path for each in view.files}
+    seen = shown | {each.path for each in view.named}
+    return 1, seen.issuperset(fix.tests), shown.issuperset(fix.tests)
+
+
 def table(rows: Mapping[str, Mapping[str, Scores]], sizes: Mapping[str, int]) -> str:
     """The scores in Markdown."""
     lines = [
-        "| repository | files | fixes | chooser | first 5 | first 10 | visible | tokens of a view | filler | time of a view |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| repository | files | fixes | chooser | first 5 | first 10 | visible | tokens of a view | filler | time of a view | tests |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for history, choosers in rows.items():
         for name, found in choosers.items():
-            shown = f"{found.visible / found.fixes:.0%} | {found.view_tokens // found.fixes} | {found.filler_tokens / max(1, found.view_tokens):.0%} | {found.seconds / found.fixes:.2f} s"
+            shown = f"{found.visible / found.fixes:.0%} | {found.view_tokens // found.fixes} | {found.filler_tokens / max(1, found.view_tokens):.0%} | {found.seconds / found.fixes:.2f} s | {found.tests_visible} and {found.tests_shown} of {found.with_tests}"
             lines.append(
                 f"| {history} | {sizes.get(history, '')} | {found.fixes} | {name} | {found.first_5 / found.fixes:.0%} | {found.first_10 / found.fixes:.0%} | "
-                f"{shown if found.view_tokens else ' | | |'} |"
+                f"{shown if found.view_tokens else ' | | | |'} |"
             )
     return "\n".join(lines)
 
@@ -326,7 +361,9 @@ def main(arguments: Sequence[str]) -> None:
                 continue
             sys.stderr.write(f"{history.name}: {len(fixes)} fixes\n")
             sizes[history.name] = len(CommitTree(history, "HEAD").files())
-            rows[history.name] = measured(history, fixes, with_aider=given.aider, misses=given.misses)
+            with tempfile.TemporaryDirectory(prefix="bench-sight-") as laid:
+                other = Aider(given.aider, Path(laid)) if given.aider else None
+                rows[history.name] = measured(history, fixes, other=other, misses=given.misses)
     total: dict[str, Scores] = {}
     for choosers in rows.values():
         for name, found in choosers.items():
