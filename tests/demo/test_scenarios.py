@@ -133,7 +133,7 @@ def test_a_scenario_goes_as_it_is_told(scenario: Scenario, tmp_path: Path) -> No
         if expected.below:
             (pull,) = played.on_stage.repository.get_pulls()
             bodies = [comment.body.partition("-->\n")[2] for comment in pull.get_issue_comments()]
-            assert [body.partition(" This ")[0] for body in bodies] == [expected.below]
+            assert [body[: len(expected.below) + 1] for body in bodies] == [f"{expected.below} "]
         if scenario.base_becomes:
             (pull,) = played.on_stage.repository.get_pulls()
             parents = played.on_stage.repository.get_commit(pull.head.sha).parents
