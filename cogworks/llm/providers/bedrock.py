@@ -10,7 +10,6 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 import httpx
-from botocore.eventstream import EventStreamBuffer, EventStreamMessage, ParserError
 from pydantic import BaseModel, ValidationError
 
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
@@ -24,10 +23,10 @@ try:
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials
+    from botocore.eventstream import EventStreamBuffer, EventStreamMessage, ParserError
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
     from botocore.exceptions import ConnectionError as NotConnected
     from botocore.session import Session, get_session
-
 except ModuleNotFoundError as error:
     raise missing_extra("bedrock", "botocore") from error
 
