@@ -18,6 +18,7 @@ from cogworks.github.meter import Requests
 if TYPE_CHECKING:
     from cogworks.forge.diagnosis import Check
     from cogworks.github.examination import Examined
+    from cogworks.services.sandbox.isolation import Isolation
     from cogworks.settings.config import Environment
 
 GITHUB = "https://github.com"
@@ -112,9 +113,7 @@ def _isolation() -> "Check":
 
     isolation = strongest(child_environment().get("PATH", os.defpath))
     lines = [f"code of a repository runs with: {', '.join(isolation.layers)}"]
-    lines.append(
-        "memory, processes and disk of a run are checked many times a second; no control group limits them"
-    )
+    lines += list(_limits(isolation))
     lines += [f"not kept from it: {'; '.join(isolation.unprotected)}"] if isolation.unprotected else []
     lines += [f"no {each.wall}: {each.why}" for each in isolation.lacking]
     remedies = " ".join(each.remedy for each in isolation.lacking if each.remedy)
@@ -127,6 +126,18 @@ def _isolation() -> "Check":
         found="\n".join(lines),
         remedy=remedies,
     )
+
+
+def _limits(isolation: "Isolation") -> tuple[str, ...]:
+    """What holds the limits of a run."""
+    if isolation.group:
+        held = f"memory and threads of a run are limited by a control group in {isolation.group}"
+        return (f"{held}; processes and disk are checked many times a second",)
+    counted = (
+        "memory, processes and disk of a run are checked many times a second; no control group limits them"
+    )
+    without = isolation.ungrouped
+    return (f"{counted}: {without.why}. {without.remedy}" if without else counted,)
 
 
 def _work(environment: "Environment", found: "Examined") -> "list[Check]":

@@ -30,6 +30,10 @@ class Isolation(NamedTuple):
     """Whether the launcher can use what only Linux has, also where there is no isolation."""
     is_root: bool = False
     """Whether commands run as the administrator of this machine."""
+    group: str = ""
+    """The folder of the control group in which each run has one of its own; empty: runs have none."""
+    ungrouped: Lacking | None = None
+    """Why they have none, where that was tried."""
 
     @property
     def is_complete(self) -> bool:
@@ -40,7 +44,8 @@ class Isolation(NamedTuple):
     def layers(self) -> tuple[str, ...]:
         """What is active, in words for the operator."""
         limits = "resource limits" if self.is_linux else "limits of each process"
-        return (*_BY_ENGINE[self.engine], *self._kernel(), *_ALWAYS, limits)
+        grouped = ("a control group",) if self.group else ()
+        return (*_BY_ENGINE[self.engine], *self._kernel(), *_ALWAYS, limits, *grouped)
 
     @property
     def unprotected(self) -> tuple[str, ...]:

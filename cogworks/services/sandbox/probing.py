@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from cogworks.services.sandbox import control_groups
 from cogworks.services.sandbox.inside import landlock, syscalls
-from cogworks.services.sandbox.inside.order import Overlay
+from cogworks.services.sandbox.inside.order import Limits, Overlay
 from cogworks.services.sandbox.isolation import Isolation, Lacking, elsewhere, namespaces_remedy
 from cogworks.services.sandbox.running import Confined, Ended, attempt
 
@@ -64,10 +65,32 @@ def strongest(search_path: str) -> Isolation:
     for candidate in _candidates(search_path, abi, is_filtered=is_filtered):
         problem = escape(candidate)
         if problem is None:
-            return candidate._replace(lacking=(*_namespaces(candidate, why), *lacking))
+            return _grouped(candidate._replace(lacking=(*_namespaces(candidate, why), *lacking)))
         why.append(f"{candidate.engine}: {problem}")
     left = (*_namespaces(Isolation("none"), why), *lacking)
-    return Isolation("none", lacking=left, is_root=os.geteuid() == 0)
+    return _grouped(Isolation("none", lacking=left, is_root=os.geteuid() == 0))
+
+
+def _grouped(isolation: Isolation) -> Isolation:
+    """The same with a control group for each run, where one can be had."""
+
+    def trial(place: str) -> str | None:
+        with tempfile.TemporaryDirectory(prefix="cogworks-probe-") as name:
+            folder = Path(name).resolve()
+            own, scratch = folder / "own", folder / "scratch"
+            own.mkdir()
+            scratch.mkdir()
+            confined = Confined(("/bin/true",), own, {}, (), (own,), _PROBE_S)
+            try:
+                # Of a group that cannot be made a run itself says nothing.
+                control_groups.Group(Path(place), Limits()).close()
+                ended = attempt(confined, isolation._replace(group=place), scratch=scratch)
+            except OSError as error:
+                return f"{place}: {error}"
+        return None if ended.code == 0 else f"{place}: a trial in a group ended with {ended.code}"
+
+    found = control_groups.find(trial)
+    return isolation._replace(group=found.place, ungrouped=found.lacking)
 
 
 def escape(isolation: Isolation) -> str | None:

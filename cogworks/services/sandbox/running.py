@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol
 
+from cogworks.services.sandbox.control_groups import Group, group
 from cogworks.services.sandbox.copying import copy_instead
 from cogworks.services.sandbox.cores import most_processes
 from cogworks.services.sandbox.disk import DiskWatch
@@ -98,12 +99,21 @@ def attempt(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Se
         NotStarted: see there.
     """
     (scratch / "root").mkdir(exist_ok=True)
+    with group(isolation.group, _counted(confined.limits)) as own:
+        return _attempt_in(own, confined, isolation, scratch, kept)
+
+
+def _attempt_in(
+    own: Group | None, confined: Confined, isolation: Isolation, scratch: Path, kept: Sequence[Open]
+) -> Ended:
     verdict_read, verdict_write = os.pipe()
     order = _order(confined, isolation, verdict_write, tuple(file.fileno() for file in kept))
+    order = order._replace(group_fd=own.joining) if own else order
     if isolation.is_complete and not confined.has_network:
         order = _with_own_hosts(order, scratch)
     kept_apart = [Path(each.kept) for each in confined.overlays]
-    watch = DiskWatch((*confined.writable, *kept_apart), confined.limits)
+    disk = DiskWatch((*confined.writable, *kept_apart), confined.limits)
+    watches: tuple[DiskWatch | Group, ...] = (disk, own) if own else (disk,)
     with os.fdopen(verdict_read, "rb") as verdicts:
         try:
             process = _launched(order, isolation, scratch)
@@ -111,10 +121,11 @@ def attempt(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Se
             os.close(verdict_write)
         printed = _Printed(process.stdout)
         try:
-            reasons, timed_out = _watched(verdicts, printed, watch, confined)
+            reasons, timed_out = _watched(verdicts, printed, watches, confined)
         finally:
             text = _ended(process, verdicts)
             printed.close()
+    reasons += own.reached() if own else ()
     return _told(text, printed.tail, reasons, timed_out=timed_out)
 
 
@@ -202,7 +213,7 @@ def _launched(order: Order, isolation: Isolation, scratch: Path) -> Launcher:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        pass_fds=(order.report_fd, *order.kept_fds),
+        pass_fds=order.own_fds,
     )
 
 
@@ -215,7 +226,7 @@ def _launching(order: Order, isolation: Isolation, scaffold: Path) -> list[str]:
 
 
 def _watched(
-    verdicts: BinaryIO, printed: _Printed, watch: DiskWatch, confined: Confined
+    verdicts: BinaryIO, printed: _Printed, watches: Sequence[DiskWatch | Group], confined: Confined
 ) -> tuple[list[str], bool]:
     """Wait until the launcher reports, or until there is a reason to end it: which, and whether it is the time."""
     deadline = time.monotonic() + confined.timeout_s
@@ -235,8 +246,8 @@ def _watched(
         # A command that prints without a pause wakes this far more often than disks have to be looked at.
         if now - looked >= _PAUSE_S:
             looked = now
-            if (excess := watch.excess()) is not None:
-                return [excess], False
+            if excess := [each for each in (watch.excess() for watch in watches) if each is not None]:
+                return excess, False
 
 
 def _ended(process: Launcher, verdicts: BinaryIO) -> str:
@@ -272,7 +283,8 @@ def _told(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> Ended
 
 
 def _blocked(reasons: Sequence[str], left: Sequence[str]) -> tuple[str, ...]:
-    found = [f"ended: {reason}" for reason in reasons]
+    # The launcher and the kernel may have found the same.
+    found = [f"ended: {reason}" for reason in dict.fromkeys(reasons)]
     if left:
         found.append(f"ended with the run: processes left running: {', '.join(left)}")
     return tuple(found)

@@ -137,7 +137,7 @@ class Launchers:
         return None
 
     def _asked(self, orders: socket.socket, order: Order, scaffold: Path, directory: Path) -> Forked:
-        own = (order.report_fd, *order.kept_fds)
+        own = order.own_fds
         text = json.dumps(
             {
                 "order": order.text(),

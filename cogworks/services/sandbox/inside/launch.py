@@ -63,6 +63,8 @@ def _supervised(order: Order) -> int:
         os.close(ready)
         _become(order, told)
     os.close(told)
+    if order.group_fd >= 0:
+        os.close(order.group_fd)
     if order.is_linux:
         # The command's kin must neither read our memory nor trace us.
         calls.prctl(calls.PR_SET_DUMPABLE, 0)
@@ -103,6 +105,8 @@ def _become(order: Order, told: int) -> None:
         if order.is_linux:
             calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.set_inheritable(told, False)
+        if order.group_fd >= 0:
+            _join_group(order.group_fd)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for descriptor in order.kept_fds:
             os.set_inheritable(descriptor, True)
@@ -121,6 +125,15 @@ def _become(order: Order, told: int) -> None:
     except (OSError, KeyError) as error:
         os.write(told, str(error).encode())
     os._exit(_CANNOT_START)
+
+
+def _join_group(members: int) -> None:
+    """Become one of a control group, with all that will come of us; the launcher stays outside, so that it can tell of the end."""
+    try:
+        os.write(members, b"0")
+    except OSError as error:
+        raise OSError(error.errno, f"join the control group: {error.strerror}") from error
+    os.close(members)
 
 
 def _limit_this(limits: Limits, *, counts_processes: bool) -> None:

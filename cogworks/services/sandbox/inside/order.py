@@ -29,6 +29,18 @@ class Limits(NamedTuple):
     """Of /tmp and of /dev/shm, each, where the command has its own."""
     output_bytes: int = 64 * 1024**2
 
+    @property
+    def beyond_processes(self) -> str:
+        return f"more than {self.processes} processes at once"
+
+    @property
+    def beyond_threads(self) -> str:
+        return f"more than {self.threads} threads at once"
+
+    @property
+    def beyond_memory(self) -> str:
+        return f"more than {self.memory_bytes // 1024**2} MiB of memory"
+
 
 class Overlay(NamedTuple):
     """A folder that shows what lies in others and never changes them: what is written there is kept apart."""
@@ -66,7 +78,14 @@ class Order(NamedTuple):
     """Where the launcher writes its `Verdict` when all is over."""
     kept_fds: tuple[int, ...] = ()
     """Further open files of the command."""
+    group_fd: int = -1
+    """The open file by which the command joins its control group; -1: there is none."""
     limits: Limits = Limits()  # frozen
+
+    @property
+    def own_fds(self) -> tuple[int, ...]:
+        """The open files that the launcher needs."""
+        return (self.report_fd, *self.kept_fds, *([self.group_fd] if self.group_fd >= 0 else []))
 
     def text(self) -> str:
         overlays = [each._asdict() for each in self.overlays]

@@ -101,14 +101,14 @@ def _is_abandoned() -> bool:
 def _broken(pids: list[int], limits: Limits, holdings: Holdings) -> list[str]:
     # Before anything is read of them: among so many that spin we get little time.
     if len(pids) > limits.processes:
-        return [f"more than {limits.processes} processes at once"]
+        return [limits.beyond_processes]
     threads, resident = _usage(pids)
     held = holdings.held(pids)
     if threads > limits.threads:
-        return [f"more than {limits.threads} threads at once"]
+        return [limits.beyond_threads]
     most = limits.memory_bytes - held.memory
     if resident > most and _exact_memory(pids, counted=held.memory) > most:
-        return [f"more than {limits.memory_bytes // 1024**2} MiB of memory"]
+        return [limits.beyond_memory]
     if held.disk > limits.disk_bytes:
         return [f"wrote more than {limits.disk_bytes // 1024**2} MiB to files without a name"]
     return ["a process that hides what it holds"] if held.hidden else []
