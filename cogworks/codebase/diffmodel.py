@@ -1,5 +1,6 @@
 """Unified diffs of git as values, and the text of them."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -8,6 +9,7 @@ from cogworks.vocabulary import Value
 Sign = Literal[" ", "-", "+"]
 Kind = Literal["modify", "create", "delete", "rename", "copy"]
 
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 NO_NEWLINE = "\\ No newline at end of file"
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 
@@ -117,6 +119,22 @@ class Edit(NamedTuple):
 def render(diff: Diff) -> str:
     """The text git would write for it."""
     return "".join(line for file in diff.files for line in _file_lines(file))
+
+
+def numbered(diff: str) -> str:
+    """The text of a diff, before each line of a hunk its number in the new file; what is taken away has none."""
+    found = []
+    number = old = new = 0
+    for line in lines_of(diff):
+        shown = line
+        if old or new:
+            is_new = line[:1] in (" ", "+")
+            shown = f"{number:>4} {line}" if is_new else f"     {line}"
+            number, old, new = number + is_new, old - (line[:1] in (" ", "-")), new - is_new
+        elif head := _HUNK.match(line):
+            old, number, new = int(head[1] or 1), int(head[2]), int(head[3] or 1)
+        found.append(shown)
+    return "".join(found)
 
 
 def lines_of(text: str) -> tuple[str, ...]:

@@ -337,14 +337,22 @@ def planned_item(task: NodeTask) -> PlannedItem:
 
 def _whole_item(task: NodeTask) -> WholeItem:
     title = " ".join(task.item.title.split())
+    classification = output_of(task, "classification")
+    right = str(classification.get("says_what_is_right") or "").strip()
     return WholeItem(
         key=key_of(task),
         title=shorten(title, MAX_TITLE_CHARS, placeholder=" …"),
-        description=task.item.body.strip() or title,
-        files=tuple(output_of(task, "classification")["affected_modules"]),
+        description=right or task.item.body.strip() or title,
+        files=tuple(classification["affected_modules"]),
         test_specification="Show what the issue is about: fail before the change and pass with it.",
         acceptance_criteria=("What the issue says is right holds.",),
     )
+
+
+def asked_for(task: NodeTask, item: PlannedItem) -> str:
+    """What people asked for, in their words: the issue itself where no plan divides it."""
+    whole = task.item.body.strip() if isinstance(item, WholeItem) else ""
+    return whole or item.description
 
 
 def pull_request(task: NodeTask, slug: str) -> PullRequestRef | None:

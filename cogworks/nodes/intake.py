@@ -1,7 +1,7 @@
 """What kind of work does the issue ask for, and can anyone start on it?"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.neighbours import Neighbour
@@ -98,7 +98,7 @@ def misquoted(reply: Classification, item: WorkItem) -> list[str]:
     # A block of code may hold empty lines itself.
     if _words(quoted) in whole:
         return []
-    passages = [words for part in re.split(r"\n[ \t]*\n", quoted) if (words := _words(part))]
+    passages = _passages(re.split(r"\n[ \t]*\n", quoted), whole)
     problems = [
         f"`says_what_is_right` is {words!r}, which is not in the issue; copy sentences or a block of code of it word for word, or "
         "leave it empty"
@@ -110,6 +110,17 @@ def misquoted(reply: Classification, item: WorkItem) -> list[str]:
             f"`says_what_is_right` has {len(passages)} passages; {MAX_PASSAGES} at most say what is right, choose those"
         )
     return problems
+
+
+def _passages(parts: Iterable[str], whole: str) -> list[str]:
+    """The parts of a quotation, those joined that follow each other in the issue: code has empty lines of its own."""
+    found: list[str] = []
+    for words in filter(None, map(_words, parts)):
+        if found and f"{found[-1]} {words}" in whole:
+            found[-1] += f" {words}"
+        else:
+            found.append(words)
+    return found
 
 
 def unfounded(reply: Classification, neighbours: Sequence[Neighbour]) -> list[str]:

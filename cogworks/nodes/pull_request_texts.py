@@ -9,7 +9,7 @@ from cogworks.codegen.proving import PROOF_FILE
 from cogworks.forge.bases import part_of
 from cogworks.leaving import in_code, in_markdown
 from cogworks.ledger.record import ledger_branch
-from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, pull_request
+from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, asked_for, pull_request
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.nodes.task import NodeTask
 from cogworks.nodes.templates import Part, filled
@@ -151,7 +151,7 @@ def _parts(
     """What a section of a template may take, in the order in which it stands where there is no template."""
     files = [f"`{file['path']}` ({_PARTICIPLE[file['action']]})" for file in code["files"]]
     summary = f"{in_markdown(code['summary']).rstrip('.')}."
-    asked = _folded("What was asked for", in_markdown(item.description))
+    asked = _folded("What was asked for", in_markdown(asked_for(task, item)))
     return (
         Part("summary", "", f"{summary}\n\n{asked}".strip()),
         Part("issue", "", f"#{task.item.number}"),

@@ -6,6 +6,7 @@ Several begin with the same words, so that a provider reads those once.
 from collections.abc import Sequence
 from typing import Any
 
+from cogworks.codebase.diffmodel import numbered
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
 from cogworks.codegen.mending import MENDED, MENDING, left_after, problems_of_suggestion, suggested
@@ -14,6 +15,7 @@ from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.codegen.plan_bounds import SLOT
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.artifacts import (
+    asked_for,
     interface_files,
     planned_item,
     proposed_paths,
@@ -145,7 +147,7 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
         "interfaces": [
             file.model_dump() for file in told_in(interface_files(task, workspace), diff, task, workspace)
         ],
-        "diff": diff,
+        "diff": numbered(diff),
         "notes": str((task.inputs.get("code") or {}).get("notes", "")),
     }
 
@@ -159,7 +161,7 @@ def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) 
     )
     about = About(
         title=item.title,
-        text=item.description,
+        text=asked_for(task, item),
         # What is left of the room is for what describes it.
         wanted=tuple(sorted(touched, key=lambda path: kind_of(path) is not Kind.SOURCE)),
         # The diff holds new files whole already.

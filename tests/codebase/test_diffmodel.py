@@ -17,6 +17,7 @@ from cogworks.codebase.diffmodel import (
     hunks_of,
     lines_of,
     mismatches,
+    numbered,
     post_image,
     render,
 )
@@ -306,3 +307,18 @@ def test_quoted_names(name: str, plain: str | None) -> None:
 )
 def test_what_does_not_fit_is_said_with_its_place(file: FileDiff, source: str | None, wanted: str) -> None:
     assert any(wanted in problem for problem in mismatches(file, source))
+
+
+@given(TEXTS, TEXTS)
+def test_a_numbered_diff_says_where_each_line_stands_in_the_new_file(old: list[str], new: list[str]) -> None:
+    diff = render(Diff(files=(between("a.txt", "\n".join(old), "\n".join(new)),)))
+
+    shown = lines_of(numbered(diff))
+
+    told = {int(line[:4]): line[6:].rstrip("\n") for line in shown if line[:4].strip().isdigit()}
+    there = lines_of("\n".join(new))
+    assert {number: there[number - 1].rstrip("\n") for number in told} == told
+    heads = sum(len(hunk.lines) for file in parse_diff(diff).diff.files for hunk in file.hunks)
+    assert sum(line[:5] == "     " or line[:4].strip().isdigit() for line in shown) >= heads
+    plain = [line[5:] if line[:5] == "     " or line[:4].strip().isdigit() else line for line in shown]
+    assert "".join(plain) == diff

@@ -316,7 +316,9 @@ def test_a_small_bug_is_fixed_in_four_turns_and_one_pull_request_that_closes_the
         assert pull["baseRefName"] == "main"
         assert pull["body"].startswith("Closes #1<!-- the last part -->.\n\nRead decimals.")
         assert stand.scene.file(PARSING, branch="cogworks/1/change") == FIXED
-        assert "There is neither a specification nor a plan" in json.dumps(stand.server.seen[1].body)
+        assert "No specification and no plan were written for this issue" in json.dumps(
+            stand.server.seen[1].body
+        )
         stand.scene.person.merge(1 + 1)
         stand.scene.cogworks("run", "--json", **stand.model)
         assert stand.scene.repository.get_issue(1).state == "closed"

@@ -136,8 +136,15 @@ CODED = ITEM.model_copy(
         "What I want is\n```\n>>> add(2, 2)\n4\n\n>>> add(0, 1)\n1\n```\nand for text an error.",
         "What I want is\n\n>>> add(2, 2)\n4\n\nIt has to be a `TypeError`.",
         "and for text an error. It has to be a `TypeError`.",
+        "Adding is wrong.\n\n>>> add(2, 2)\n4\n\n>>> add(0, 1)\n\n1\n\nIt has to be a `TypeError`.",
     ],
-    ids=["a block of code", "a sentence that a block divides", "parts that stand apart", "two sentences"],
+    ids=[
+        "a block of code",
+        "a sentence that a block divides",
+        "parts that stand apart",
+        "two sentences",
+        "code with empty lines among others",
+    ],
 )
 def test_code_and_several_sentences_may_say_what_is_right(quote: str) -> None:
     world = ports(CLASSIFICATION.model_copy(update={"says_what_is_right": quote}))
@@ -154,7 +161,7 @@ def test_code_and_several_sentences_may_say_what_is_right(quote: str) -> None:
             "`says_what_is_right` is 'add(3, 3) is 6', which is not in the issue",
         ),
         (
-            "Adding is wrong.\n\n>>> add(0, 1)\n\n1\n\nIt has to be a `TypeError`.",
+            "Adding is wrong.\n\n4\n\n>>> add(2, 2)\n\nIt has to be a `TypeError`.",
             "`says_what_is_right` has 4 passages; 3 at most",
         ),
     ],

@@ -79,7 +79,7 @@ def test_without_a_specification_only_whoever_can_say_what_is_missing_is_asked_t
     )
 
     assert isinstance(run(alone, reviewer), Succeeded)
-    assert "There is neither a specification nor a plan." in reviewer.model.asked[0]
+    assert "No specification and no plan were written for this issue" in reviewer.model.asked[0]
     assert says not in reviewer.model.asked[0]
     assert says in shipped_prompts().render_part("_specification", {**wanted, "says_what_is_missing": True})
 
@@ -90,7 +90,7 @@ def test_each_pass_sees_the_diff_and_the_numbered_files() -> None:
     run(task("review", sub_item="A"), world)
 
     for prompt in world.model.asked:
-        assert "-    return a - b\n+    return a + b\n" in prompt
+        assert "     -    return a - b\n   2 +    return a + b\n" in prompt
         assert "2|     return a + b" in prompt
         assert "\nindex " not in prompt
 
