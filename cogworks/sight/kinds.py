@@ -59,6 +59,12 @@ _CHANGELOG = re.compile(
 _CHANGE_FOLDERS = frozenset(
     {"changelog", "changelog.d", "changes", "newsfragments", "news", "changesets", ".changeset"}
 )
+_FRAGMENT = re.compile(r"^\+?[\w-]*\d[\w-]*\.[a-z_]+$")
+"""A file of a folder of changes that has the number of what it tells of, and the sort of change for its ending."""
+_FRAGMENT_FOLDERS = _CHANGE_FOLDERS | {"fragments", "whatsnew"}
+_BUILT_FOLDERS = frozenset({"dist"})
+_BUILT = frozenset({".js", ".cjs", ".mjs", ".css"})
+"""What a build of JavaScript leaves there, and some projects keep."""
 _TRANSLATION_FOLDERS = frozenset({"locale", "locales", "translations", "lang", "i18n", "lc_messages"})
 _TRANSLATION_ENDINGS = frozenset({".po", ".pot", ".mo", ".xlf", ".xliff", ".ftl", ".arb"})
 _VENDORED_NAMES = re.compile(
@@ -121,9 +127,11 @@ _RULES: tuple[tuple[Kind, Callable[[_Place], object]], ...] = (
     (Kind.VENDORED, lambda at: at.folders & _VENDORED_FOLDERS or _VENDORED_NAMES.match(at.name)),
     (Kind.LOCK, lambda at: at.name in _LOCKS or at.suffix == ".lock"),
     (Kind.GENERATED, lambda at: _GENERATED_NAMES.search(at.name)),
+    (Kind.GENERATED, lambda at: at.folders & _BUILT_FOLDERS and at.suffix in _BUILT),
     (Kind.TRANSLATION, lambda at: at.suffix in _TRANSLATION_ENDINGS),
     (Kind.LICENCE, lambda at: at.is_text and _LICENCE.match(at.name)),
     (Kind.CHANGELOG, lambda at: at.is_text and (_CHANGELOG.match(at.name) or at.folders & _CHANGE_FOLDERS)),
+    (Kind.CHANGELOG, lambda at: at.folders & _FRAGMENT_FOLDERS and _FRAGMENT.match(at.name)),
     (Kind.TRANSLATION, lambda at: at.folders & _TRANSLATION_FOLDERS and at.suffix in _DATA | _CONFIGURATIONS),
     (Kind.TEST, lambda at: at.suffix == ".txt" and at.folders & _TEST_FOLDERS),
     (Kind.DOCUMENT, lambda at: at.suffix in _DOCUMENTS or (not at.suffix and at.name.startswith("readme"))),

@@ -30,6 +30,8 @@ WRITES = 12.0
 """What a line counts that can have written a message which the request quotes."""
 _LENGTH, _LONG = 0.5, 60
 """By what power of how many such stretches of lines it has a definition's score is divided: what is long says something of everything."""
+_EXPORTED = "__all__"
+"""A list of names: it says every word of a package and decides nothing."""
 LEAST_NAME = 4
 _SURE = 0.7
 """How sure it is of a name that looks like code; words of a title and quoted ones are surer."""
@@ -78,7 +80,9 @@ def scores_of(
     ]
     more = max(0.0, _NAMED_SHARE * max(by_words, default=0.0) - _NAMED)
     return [
-        by_words[place]
+        _touching(each, touched)
+        if each.name == _EXPORTED
+        else by_words[place]
         + _NAMED * sought.symbols.get(each.name, 0.0)
         + more * sought.stressed.get(each.name, 0.0)
         + (2 * (_NAMED + more) if each.kind == "section" and sought.quoted.names(each.name) else 0.0)
@@ -95,7 +99,7 @@ def with_users(
     """The same scores with what uses one of these names ahead of what does not."""
     uses = any_of(used)
     return [
-        score + (USES if uses and each.name not in used and uses.search(text) else 0.0)
+        score + (USES if uses and each.name not in (*used, _EXPORTED) and uses.search(text) else 0.0)
         for score, each, text in zip(scores, definitions, texts, strict=True)
     ]
 

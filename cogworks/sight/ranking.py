@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
-from cogworks.sight.kinds import FILLING, Kind, guidance, without_suffix
+from cogworks.sight.filenames import said_names
+from cogworks.sight.kinds import FILLING, Kind, guidance, suffix_of, without_suffix
 from cogworks.sight.question import About, Named, named_in
 from cogworks.sight.words import terms_of
 
@@ -30,14 +31,17 @@ _KIND = {
 _GUIDANCE = 0.8
 """Of a document by which the project decided how such things are done."""
 _SYMBOL, _PATH, _FRAME = 0.4, 1.5, 0.8
+_SAID = 0.35
+"""Of a file whose own name the request says, though not as a path."""
 _STANDARD = 0.6
 """Of a file by which people say that such work is judged, beside what it says of the task."""
 _HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.1
-_NEAR, _TESTED = 0.12, 0.15
+_NEAR, _TESTED = 0.2, 0.15
 _MAX_PAST, _MAX_PAST_FILES = 60, 12
 _SEEDS, _CHANGED_SEEDS = 8, 3
 CERTAIN = 100.0
 """Scores from here on are of files that were asked for."""
+SAMPLE = "a sample of the folder of a new file"
 _FEW_COMMITS = 3
 """So many commits more, as if they had changed a file alone: two commits prove little."""
 
@@ -104,6 +108,7 @@ class _Ranking:
     def result(self) -> tuple[Ranked, ...]:
         self._add(self._words(), 1.0, "words")
         self._add(self._symbols(), _SYMBOL, "defines what is named")
+        self._add(self._said(), _SAID, "its name is said")
         self._add(self._history(), _HISTORY, "changed for similar reasons before")
         self._add(self._recent(), _RECENT, "")
         for place, each in enumerate(self._documents):
@@ -203,6 +208,12 @@ class _Ranking:
             for place in places:
                 scores[place] += weight / len(places)
         return {place: min(score, 2.0) for place, score in scores.items()}
+
+    def _said(self) -> dict[int, float]:
+        sources = (
+            (place, each.path) for place, each in enumerate(self._documents) if each.kind is Kind.SOURCE
+        )
+        return said_names(sources, self._named.terms)
 
     def _paths(self) -> dict[int, float]:
         scores: dict[int, float] = defaultdict(float)
@@ -309,9 +320,26 @@ class _Ranking:
         """What is certain to be needed comes first, in the order given."""
         count = len(self._about.wanted)
         for order, name in enumerate(self._about.wanted):
-            for place in _meant(name, self._documents, is_module=True):
+            found = _meant(name, self._documents, is_module=True)
+            for place in found or self._sample(name):
                 self._scores[place] = max(self._scores[place], CERTAIN + count - order)
-                self._reasons[place].insert(0, "asked for")
+                self._reasons[place].insert(0, "asked for" if found else SAMPLE)
+
+    def _sample(self, new: str) -> list[int]:
+        """Of the folder where a new file goes, the file that a request is most about: what its neighbours look like."""
+        folder, suffix = new.rpartition("/")[0], suffix_of(new)
+        if not folder or not suffix:
+            return []
+        beside = [
+            place
+            for place, each in enumerate(self._documents)
+            if each.kind is Kind.SOURCE
+            and each.path.rpartition("/")[0] == folder
+            and suffix_of(each.path) == suffix
+            and self._scores[place] < CERTAIN
+        ]
+        beside.sort(key=lambda place: (-self._scores[place], self._documents[place].path))
+        return beside[:1]
 
 
 def subject_of(path: str) -> str:
@@ -356,10 +384,6 @@ def _meant(
         if found := [place for place, each in enumerate(documents) if match(each.path)]:
             return found if len(found) <= 20 or is_module else []
     return []
-
-
-def _stem(path: str) -> str:
-    return without_suffix(path)
 
 
 def _shared(scores: Mapping[int, float]) -> dict[int, float]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cogworks.own_folders import own_folder
 from cogworks.sight.cards import Card, as_text, from_text
 
-VERSION = 2
+VERSION = 3
 """Of what is kept; another one begins anew."""
 _SCHEMA = f"""
 CREATE TABLE card (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, is_generated INTEGER NOT NULL,

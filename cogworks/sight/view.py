@@ -13,7 +13,7 @@ from cogworks.sight.matching import Sought
 from cogworks.sight.messages import Quoted
 from cogworks.sight.outlines import outline_text
 from cogworks.sight.question import About, named_in
-from cogworks.sight.ranking import CERTAIN, Ranked, rank
+from cogworks.sight.ranking import CERTAIN, SAMPLE, Ranked, rank
 from cogworks.sight.sections import sections_of
 from cogworks.sight.sizes import tokens_of
 from cogworks.sight.stretches import numbered_slices
@@ -30,6 +30,8 @@ _WIDER_SHARE = 0.6
 """Of the room that is left in the end, what the best file takes that is shown in parts, and so on."""
 _DOCUMENT_SHARE = 0.15
 """Of the whole room, what a document may take that was not asked for."""
+_SAMPLE_SHARE = 0.1
+"""Of the whole room, what a file may take that only shows what a new one beside it looks like."""
 _HANDED_ON_SHARE = 0.05
 """Of the whole room, what a file may take that only imports and exports: its lines that match are there, and each names a file."""
 _BESIDE_SHARE = 0.15
@@ -37,7 +39,7 @@ _BESIDE_SHARE = 0.15
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
-_LEAST_SCORE = 0.35
+_LEAST_SCORE = 0.3
 """Of the best score: what matches less is only named, however much room there is."""
 _MAX_NAMED_AGAIN = 10
 _MAX_USED = 6
@@ -129,7 +131,9 @@ class _View:
         left -= kept
         scores = sorted((each.score for each in ranked if each.score < CERTAIN), reverse=True)
         is_ahead = len(scores) > 1 and scores[1] <= _LEAD * scores[0]
-        certain_count = sum(each.score >= CERTAIN and _may_fill(each) for each in ranked)
+        certain_count = sum(
+            each.score >= CERTAIN and _may_fill(each) and SAMPLE not in each.reasons for each in ranked
+        )
         is_ahead = certain_count == 1 or (is_ahead and not certain_count)
         share = _LEAD_SHARE if is_ahead else _FIRST_SHARE
         least = _LEAST_SCORE * max(scores, default=0.0)
@@ -194,6 +198,8 @@ class _View:
 
     def _most(self, each: Ranked) -> int:
         """What a file may take however high it ranks."""
+        if SAMPLE in each.reasons:
+            return round(_SAMPLE_SHARE * self._room)
         if each.score >= CERTAIN:
             return self._room
         if each.kind is Kind.SOURCE and only_hands_on(self._index.text(each.path)):

@@ -8,7 +8,7 @@ from functools import lru_cache
 import snowballstemmer  # type: ignore[import-untyped]  # It has no types.
 
 MAX_TERM_CHARS = 40
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)*")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:(?:_+|-)[A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _STEMMER = snowballstemmer.stemmer("english")
 COMMON = frozenset(
@@ -155,10 +155,10 @@ def _terms(word: str) -> tuple[str, ...]:
     parts = _PART.findall(word)
     plain = [part.lower() for part in parts if 1 < len(part) <= MAX_TERM_CHARS]
     stems = tuple(_stem(part) for part in plain if part not in COMMON and not part.isdigit())
-    whole = word.lower().strip("_")
+    whole = word.lower().replace("_", "").replace("-", "")
     if len(parts) < 2 or len(whole) > MAX_TERM_CHARS:
         return stems
-    return (whole.replace("_", ""), *stems)
+    return (whole, *stems)
 
 
 @lru_cache(maxsize=200_000)

@@ -306,3 +306,13 @@ def test_a_section_that_the_request_names_by_its_heading_is_shown_with_all_that_
     shown = shown_lines(part_of("docs/cli.rst", wanted, about, room_tokens=3_000)).values()
 
     assert [line for line in own.splitlines() if line in shown] == own.splitlines()
+
+
+def test_a_list_of_exported_names_gives_its_room_to_what_is_meant() -> None:
+    names = "".join(
+        f'    "floatfmt_values_{number}",\n    "render_digits_{number}",\n' for number in range(60)
+    )
+    shown = shown_lines(part_of("src/table.py", f"__all__ = [\n{names}]\n\n{MODULE}", FLOATS)).values()
+
+    assert "        return format(float(value), floatfmt)" in shown
+    assert not any("render_digits_" in line for line in shown)

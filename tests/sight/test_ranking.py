@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.sight.question import About
-from cogworks.sight.ranking import rank, subject_of
+from cogworks.sight.ranking import CERTAIN, rank, subject_of
 from tests.sight.trees import SHOP, index_of
 
 
@@ -25,6 +25,41 @@ def test_a_path_that_is_named_comes_first() -> None:
         order(About(title="Prices are rounded wrongly", text="I changed src/shop/mail.py"))[0]
         == "src/shop/mail.py"
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("lib/rules/one-var.js", "Report `one-var` in other functions"),
+        ("lib/neighbor_degree.py", "Wrong neighbor degree in other functions"),
+    ],
+)
+def test_a_file_whose_name_is_said_comes_before_one_that_says_the_words_more_often(
+    path: str, said: str
+) -> None:
+    words = "one var wrong neighbor degree of reactors in other functions"
+    files = {path: "function check() {}\n", "lib/render.py": f"def render():\n    pass  # {words}\n" * 9}
+
+    assert order(About(title=said), files=files)[0] == path
+
+
+def test_of_the_folder_of_a_new_file_one_is_a_sample_of_what_it_looks_like() -> None:
+    files = {f"src/shop/rules/rule_{name}.py": f"NAME = '{name}'\n" for name in ("cash", "card", "gift")}
+    about = About(title="Pay by gift", wanted=("src/shop/mail.py", "src/shop/rules/rule_token.py"))
+
+    found = rank(index_of({**SHOP, **files}), about)
+
+    assert [(each.path, each.reasons[0]) for each in found[:2]] == [
+        ("src/shop/mail.py", "asked for"),
+        ("src/shop/rules/rule_gift.py", "a sample of the folder of a new file"),
+    ]
+    assert "a sample" not in " ".join(reason for each in found[2:] for reason in each.reasons)
+
+
+def test_a_new_file_of_another_sort_or_without_neighbours_has_no_sample() -> None:
+    about = About(title="Pay", wanted=("src/shop/pay.sql", "src/new/pay.py", "pay.py"))
+
+    assert not [each for each in rank(index_of(SHOP), about) if each.score >= CERTAIN]
 
 
 def test_a_frame_of_another_machine_is_recognised() -> None:

@@ -139,6 +139,18 @@ def test_whoever_writes_tests_sees_the_tests_of_the_module() -> None:
     assert shown["tests/test_values.py"].reasons[0] == "tests near"
 
 
+def test_the_sample_for_a_new_file_takes_little_room_from_the_file_that_is_changed() -> None:
+    rules = "".join(f"def rule_{number}(row):\n    return row > {number}\n\n\n" for number in range(400))
+    files = {**SHOP, "src/shop/rules/large.py": rules}
+    about = About(title="Rules of gifts", wanted=("src/shop/cart.py", "src/shop/rules/gifts.py"))
+
+    view = first_view(index_of(files), about)
+    sample = next(each for each in view.files if each.path == "src/shop/rules/large.py")
+    assert (view.files[0].path, view.files[0].level) == ("src/shop/cart.py", "whole")
+    assert sample.level == "slices"
+    assert 100 < sample.tokens <= 1_200
+
+
 def test_a_test_file_that_was_asked_for_gives_up_no_room_because_tests_are_wanted() -> None:
     rows = "".join(f"    assert rounded({number}.125) == {number}.12\n" for number in range(150))
     files = {

@@ -11,6 +11,7 @@ from cogworks.sight.words import MAX_TERM_CHARS, count_terms, terms_of
 def test_an_identifier_is_found_whole_and_by_its_parts() -> None:
     assert list(terms_of("max_output_tokens")) == ["maxoutputtokens", "max", "output", "token"]
     assert list(terms_of("maxOutputTokens")) == ["maxoutputtokens", "max", "output", "token"]
+    assert list(terms_of("max-output-tokens")) == ["maxoutputtokens", "max", "output", "token"]
     assert list(terms_of("HTTPServer")) == ["httpserver", "http", "server"]
 
 
