@@ -152,10 +152,18 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
     }
 
 
+_TOLD_BY_DIFF = frozenset({Kind.TEST, Kind.DOCUMENT, Kind.CHANGELOG})
+"""Of which a reviewer needs the lines that changed, and those the diff has with their numbers."""
+
+
 def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) -> FirstView:
     """The definitions around what was changed, and what is near them."""
     changed = parse_diff(diff).diff.files
-    touched = {file.path: tuple(sorted(file.added_lines)) for file in changed if file.kind == "modify"}
+    touched = {
+        file.path: tuple(sorted(file.added_lines))
+        for file in changed
+        if file.kind == "modify" and kind_of(file.path) not in _TOLD_BY_DIFF
+    }
     unchanged = (
         file.path for file in interface_files(task, ports.workspace()) if file.is_whole and not file.change
     )
@@ -166,7 +174,7 @@ def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) 
         wanted=tuple(sorted(touched, key=lambda path: kind_of(path) is not Kind.SOURCE)),
         # The diff holds new files whole already.
         without=frozenset(
-            (spec_path(task), *(file.path for file in changed if file.kind != "modify"), *unchanged)
+            (spec_path(task), *(file.path for file in changed if file.path not in touched), *unchanged)
         ),
         touched=touched,
     )

@@ -21,7 +21,7 @@ _MEANT_SHARE = 0.95
 """Of the room left, what a function may take that the request names; where it is longer, it is shown without its documentation."""
 _NEAR = 0.6
 """Of the best definition's score, what comes near it."""
-_OUTLINE_SHARE = 0.15
+_OUTLINE_SHARE = 0.08
 _LEAST_SHARE = 0.4
 """Of the best definition's score: what matches less is only in the outline."""
 _LEAST_TOKENS = 100

@@ -89,6 +89,8 @@ _GUIDANCE = {
     **dict.fromkeys(("standards", "guidelines"), "a standard of the project"),
 }
 """By the name of a folder."""
+STANDARDS = frozenset(_GUIDANCE.values())
+"""Why such a file is shown."""
 _DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc", ".asciidoc", ".textile", ".mdx"})
 _CONFIGURATIONS = frozenset(
     {".toml", ".yml", ".yaml", ".ini", ".cfg", ".conf", ".env", ".properties", ".json5"}

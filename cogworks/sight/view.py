@@ -8,7 +8,7 @@ from cogworks.sight.beside import shown_beside
 from cogworks.sight.excerpts import best_names, excerpt
 from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
-from cogworks.sight.kinds import FILLING, Kind, only_hands_on
+from cogworks.sight.kinds import FILLING, STANDARDS, Kind, only_hands_on
 from cogworks.sight.matching import Sought
 from cogworks.sight.messages import Quoted
 from cogworks.sight.outlines import outline_text
@@ -23,8 +23,10 @@ from cogworks.vocabulary import Value
 
 Level = Literal["whole", "slices", "outline", "named"]
 DEFAULT_ROOM_TOKENS = 12_000
-_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.14, 0.06, 0.08, 0.24
-_FIRST_SHARE, _NEXT_SHARE = 0.34, 0.3
+_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.11, 0.06, 0.08, 0.24
+_FEW_NAMED_SHARE = 0.02
+"""Of the room, what names take where every file is listed anyway."""
+_FIRST_SHARE, _NEXT_SHARE = 0.5, 0.4
 """Of the room left, what one file may take: the best one, and each behind it."""
 _WIDER_SHARE = 0.6
 """Of the room that is left in the end, what the best file takes that is shown in parts, and so on."""
@@ -39,8 +41,10 @@ _BESIDE_SHARE = 0.15
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
-_LEAST_SCORE = 0.3
+_LEAST_SCORE = 0.35
 """Of the best score: what matches less is only named, however much room there is."""
+_STANDARD_SHARE = 0.8
+"""Of that, what a decision or a standard of the project needs: it is short, and most of its words are its own."""
 _MAX_NAMED_AGAIN = 10
 _MAX_USED = 6
 """Names of the best definitions whose users count as well."""
@@ -120,7 +124,8 @@ class _View:
     def result(self) -> FirstView:
         ranked = rank(self._index, self._about)
         listing = self._listing()
-        left = self._room - tokens_of(listing.text) - round(self._room * _NAMED_SHARE)
+        kept_for_names = round(self._room * (_FEW_NAMED_SHARE if self._lists_all else _NAMED_SHARE))
+        left = self._room - tokens_of(listing.text) - kept_for_names
         certain = self._certain(ranked, round(self._room * _RULES_SHARE))
         left -= sum(each.tokens for each in certain)
         beside = tuple(self._beside(round(self._room * _BESIDE_SHARE)))
@@ -138,8 +143,10 @@ class _View:
         share = _LEAD_SHARE if is_ahead else _FIRST_SHARE
         least = _LEAST_SCORE * max(scores, default=0.0)
         for each in ranked:
-            if left < _LEAST_TOKENS or each.score < least:
+            if left < _LEAST_TOKENS or each.score < _STANDARD_SHARE * least:
                 break
+            if each.score < least and not STANDARDS.intersection(each.reasons):
+                continue
             if each.path in shown or each.path in tests or not _may_fill(each):
                 continue
             allowance = max(_LEAST_TOKENS, round(left * share))
@@ -153,7 +160,7 @@ class _View:
             shown[found.path] = found
             kept -= found.tokens
         left = self._widened(ranked, shown, left + kept)
-        named = self._named(ranked, shown, left + round(self._room * _NAMED_SHARE))
+        named = self._named(ranked, shown, left + kept_for_names)
         order = {each.path: place for place, each in enumerate(ranked)}
         files = sorted(shown.values(), key=lambda each: order[each.path])
         return FirstView(
@@ -165,6 +172,11 @@ class _View:
             hidden_count=listing.hidden_count,
             beside=beside,
         )
+
+    @property
+    def _lists_all(self) -> bool:
+        """Whether every file is listed, so that only the likeliest are worth naming again."""
+        return len(self._index.documents) <= COMPLETE_TREE
 
     def _beside(self, room: int) -> Iterator[Shown]:
         for each in shown_beside(self._about.beside, self._sought, room):
@@ -224,8 +236,7 @@ class _View:
 
     def _named(self, ranked: Sequence[Ranked], shown: Mapping[str, Shown], room: int) -> tuple[Shown, ...]:
         found: list[Shown] = []
-        # Where every file is listed, only the likeliest are worth naming again.
-        most = _MAX_NAMED_AGAIN if len(ranked) <= COMPLETE_TREE else len(ranked)
+        most = _MAX_NAMED_AGAIN if self._lists_all else len(ranked)
         for each in ranked:
             if each.path in shown or each.kind not in FILLING:
                 continue
@@ -244,7 +255,9 @@ class _View:
         """The manifest and the rules for contributors, each cut where it is long."""
         by_path = {each.path: each for each in ranked}
         rules = [path for path in by_path if _is_rule(path)][:3]
-        manifests = [path for path in by_path if path.lower() in _MANIFESTS][:1]
+        # Whoever judges a change has what it does to the manifest in the diff.
+        is_read_only = bool(self._about.touched)
+        manifests = [] if is_read_only else [path for path in by_path if path.lower() in _MANIFESTS][:1]
         wanted = [
             *((path, "manifest", _MANIFEST_TERMS) for path in manifests),
             *((path, "rules for contributors", _RULES_TERMS) for path in rules),

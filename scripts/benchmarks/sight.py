@@ -23,7 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from cogworks.sight.ranking import rank
 from cogworks.sight.store import Store
 from cogworks.sight.view import first_view
 from cogworks.sight.words import terms_of
+from scripts.benchmarks.sight_places import share_shown
 
 MOST_COMMITS = 4_000
 MOST_FILES = 6
@@ -80,6 +81,8 @@ class Scores(NamedTuple):
     """Fixes that changed tests."""
     tests_visible: int = 0
     tests_shown: int = 0
+    places: float = 0.0
+    """Of the places that a fix changed, the share of which lines are shown; summed over the fixes."""
 
     def plus(self, other: "Scores") -> "Scores":
         return Scores(*(one + another for one, another in zip(self, other, strict=True)))
@@ -121,6 +124,10 @@ class History:
         data = pipe.stdout.read(int(head[2]))
         pipe.stdout.read(1)
         return data
+
+    def changed(self, fix: Fix, path: str) -> str:
+        """What a fix changed in a file, without context."""
+        return self.git("diff", "--no-renames", "-U0", fix.parent, fix.oid, "--", path)
 
     def log(self, start: str, limit: int) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
         """Id, parents, message and files of commits without merges, the newest first."""
@@ -302,12 +309,12 @@ def measured(
             more = Scores(1, worst < 5, worst < 10)
             if name == "cogworks":
                 visible = seen.issuperset(fix.files)
-                more = Scores(
-                    1, worst < 5, worst < 10, visible, view.tokens, filler, seconds, *_tests_of(index, fix)
-                )
+                places = share_shown(view, fix.files, partial(history.changed, fix))
+                counted = (view.tokens, filler, seconds, *_tests_of(index, fix), places)
+                more = Scores(1, worst < 5, worst < 10, visible, *counted)
                 if misses and worst >= 10:
-                    places = ", ".join(f"{path} {order.index(path) + 1}" for path in fix.files)
-                    _print(f"  missed {fix.oid[:12]} {fix.request.splitlines()[0][:80]}: {places}")
+                    ranks = ", ".join(f"{path} {order.index(path) + 1}" for path in fix.files)
+                    _print(f"  missed {fix.oid[:12]} {fix.request.splitlines()[0][:80]}: {ranks}")
             scores[name] = scores.get(name, Scores()).plus(more)
     return scores
 
@@ -325,15 +332,15 @@ def _tests_of(index: Index, fix: Fix) -> tuple[int, int, int]:
 def table(rows: Mapping[str, Mapping[str, Scores]], sizes: Mapping[str, int]) -> str:
     """The scores in Markdown."""
     lines = [
-        "| repository | files | fixes | chooser | first 5 | first 10 | visible | tokens of a view | filler | time of a view | tests |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| repository | files | fixes | chooser | first 5 | first 10 | visible | places | tokens of a view | filler | time of a view | tests |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for history, choosers in rows.items():
         for name, found in choosers.items():
-            shown = f"{found.visible / found.fixes:.0%} | {found.view_tokens // found.fixes} | {found.filler_tokens / max(1, found.view_tokens):.0%} | {found.seconds / found.fixes:.2f} s | {found.tests_visible} and {found.tests_shown} of {found.with_tests}"
+            shown = f"{found.visible / found.fixes:.0%} | {found.places / found.fixes:.0%} | {found.view_tokens // found.fixes} | {found.filler_tokens / max(1, found.view_tokens):.0%} | {found.seconds / found.fixes:.2f} s | {found.tests_visible} and {found.tests_shown} of {found.with_tests}"
             lines.append(
                 f"| {history} | {sizes.get(history, '')} | {found.fixes} | {name} | {found.first_5 / found.fixes:.0%} | {found.first_10 / found.fixes:.0%} | "
-                f"{shown if found.view_tokens else ' | | | |'} |"
+                f"{shown if found.view_tokens else ' | | | | |'} |"
             )
     return "\n".join(lines)
 

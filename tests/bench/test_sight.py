@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.sight.view import FirstView, Shown
 from scripts.benchmarks.sight import Aider, CommitTree, History, bm25, main, measured, table
+from scripts.benchmarks.sight_places import share_shown
 from tests.codebase.repositories import BareRepository
 
 SOURCES = {
@@ -76,11 +78,12 @@ def test_every_chooser_is_measured_and_only_ours_has_a_view(history: History) ->
         1,
         1,
     )
+    assert found["cogworks"].places == 1
     assert found["plain BM25"].view_tokens == 0
     rows = table({"shop": found}, {"shop": 5}).splitlines()
-    assert rows[2].startswith("| shop | 5 | 1 | cogworks | 100% | 100% | 100% | ")
+    assert rows[2].startswith("| shop | 5 | 1 | cogworks | 100% | 100% | 100% | 100% | ")
     assert rows[2].endswith(" | 1 and 1 of 1 |")
-    assert {row.count("|") for row in rows} == {12}
+    assert {row.count("|") for row in rows} == {13}
 
 
 def test_plain_bm25_ranks_sources_by_their_words(history: History) -> None:
@@ -123,3 +126,14 @@ def test_another_chooser_is_given_each_tree_as_it_is(history: History, tmp_path:
     assert other.order(CommitTree(history, "HEAD"), "x = 1")[0] == "src/new.py"
     assert "src/new.py" not in other.order(CommitTree(history, "HEAD^"), "print(to)")
     assert other.order(CommitTree(history, "HEAD~4"), "print(to)")[0] == "src/mail.py"
+
+
+def test_a_place_that_a_fix_changes_is_shown_where_one_of_its_lines_is() -> None:
+    def seen(path: str, *lines: tuple[int, int]) -> Shown:
+        return Shown(path=path, level="slices", tokens=1, score=1.0, lines=lines)
+
+    view = FirstView(files=(seen("a.py", (10, 20)), seen("b.py")), named=(), folders="", file_count=2)
+    diffs = {"a.py": "@@ -20,3 +20 @@ def f\n@@ -21 +19,0 @@\n@@ -9,0 +9 @@\n", "b.py": "@@ -1 +1 @@\n"}
+
+    assert share_shown(view, ("a.py", "b.py"), diffs.__getitem__) == 0.25
+    assert share_shown(view, (), diffs.__getitem__) == 0.0

@@ -208,7 +208,7 @@ BAR = (
 
 def test_of_a_long_function_that_the_request_names_all_code_is_shown_and_its_documentation_left_out() -> None:
     about = About(title="An infinite total breaks the bar", text="`format_meter(5, total=inf)` fails")
-    shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=4_500)).values()
+    shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=3_800)).values()
 
     assert [line for line in METER.splitlines() if line.strip() and line in shown] == [
         line
@@ -232,7 +232,7 @@ def test_the_function_of_the_innermost_frame_of_a_traceback_is_shown_with_the_li
 
 def test_a_function_that_is_named_with_room_for_all_of_it_keeps_its_documentation() -> None:
     about = About(title="An infinite total breaks the bar", text="`format_meter(5, total=inf)` fails")
-    shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=9_000)).values()
+    shown = shown_lines(part_of("src/bar.py", BAR, about, room_tokens=6_500)).values()
 
     assert "        total 69: how many are expected in all." in shown
     assert "        return late_1" in shown
