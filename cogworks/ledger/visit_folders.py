@@ -96,6 +96,11 @@ def _check_folder(visit: VisitRecord, folder: str, files: Files) -> Iterable[Fin
             REVERT,
         )
     yield from _check_replies(folder, files)
+    if visit.status == "succeeded" and visit.spend.model_calls and f"{folder}/reply-1.json" not in there:
+        asked = visit.spend.model_calls
+        yield _wrong(
+            "reply", folder, f"has no reply-1.json, though the visit asked a model {asked} time(s)", REVERT
+        )
     paid_usd = sum(_cost_usd(_json(files[path])) for path in there if "/reply-" in path)
     if paid_usd > visit.spend.cost_usd + _EPSILON_USD:
         problem = f"holds replies for {paid_usd:.6f} USD, but the visit booked {visit.spend.cost_usd:.6f}"

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogworks.forge.bases import part_of
@@ -214,6 +214,7 @@ def test_damaged_views_and_links_are_repaired(names: list[str], is_finished: boo
     names=st.lists(st.sampled_from(sorted(LEDGER)), min_size=1, max_size=3, unique=True),
     views=st.lists(st.sampled_from(sorted(VIEWS)), max_size=2),
 )
+@example(names=["no manifest", "no reply"], views=[])
 def test_damage_of_the_ledger_is_reported_and_never_changed(names: list[str], views: list[str]) -> None:
     world = fresh(is_finished=True)
     # Text that is no JSON cannot be damaged further.
