@@ -41,7 +41,6 @@ WHOLE_S = 120.0
 """Until an answer is whole. GitHub itself gives a query up after ten seconds."""
 MAX_ANSWER_BYTES = 100_000_000
 """Unpacked. A git blob has at most 100 MB, and none comes this way that has more than one."""
-"""GitHub itself gives up after 10 seconds."""
 _MAX_SECONDARY_WAITS = 3
 _MAX_REDIRECTS = 5
 _SECONDARY_WAIT_S = 60.0
