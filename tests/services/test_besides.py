@@ -150,6 +150,26 @@ def test_no_mistake_is_tried_where_the_tests_fail_without_one_and_that_is_said(
     assert note.startswith(f"no mistake was tried on the tests: {why}")
 
 
+MADE = (
+    "def times(count):\n"
+    "    def multiplied(number):\n"
+    "        result = number * count\n"
+    "        return result\n"
+    "    return multiplied\n"
+    "double = times(2)\n"
+)
+
+
+def test_a_mistake_in_a_function_that_another_one_made_before_the_tests_is_put_into_it(
+    tmp_path: Path,
+) -> None:
+    tests = "from shop import double\ndef test_double(): assert double(3) == 6\n"
+
+    found = tried(tmp_path, [(3, 3)], files={"shop.py": MADE, "test_shop.py": tests}, mutants=8)
+
+    assert {(each.line, each.is_noticed) for each in found.mutants} == {(3, True)}
+
+
 def test_where_a_mistake_is_tried_nothing_is_called_but_by_the_tests(tmp_path: Path) -> None:
     code = "CALLS = []\ndef double(number):\n    CALLS.append(number)\n    return number * 2\n"
     tests = "import shop\ndef test_double(): assert shop.double(3) == 6\ndef test_once(): assert shop.CALLS == [3]\n"

@@ -44,6 +44,14 @@ def first_line(function: Any) -> int:
     return min([function.lineno, *(each.lineno for each in function.decorator_list)])
 
 
+def places_around(outer: Any, line: int) -> list[int]:
+    """The first lines of a function and of those within it that hold a line."""
+    inside = (each for each in ast.walk(outer) if isinstance(each, DEFS))
+    return [
+        first_line(each) for each in inside if first_line(each) <= line <= (each.end_lineno or each.lineno)
+    ]
+
+
 def outermost(tree: ast.Module) -> Iterator[Any]:
     """The functions that stand in no other one."""
     waiting: list[ast.AST] = [tree]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
-from cogworks_functions import Stretches, first_line, outermost, source_of, tree_of
+from cogworks_functions import Stretches, first_line, outermost, places_around, source_of, tree_of
 
 _FEWEST_S = 1.0
 _PAUSE_S = 0.005
@@ -94,10 +94,11 @@ def _all_mutants(session: pytest.Session, lines: dict[str, Stretches]) -> Iterat
         wanted = {line for first, last in stretches for line in range(first, last + 1)}
         functions = _live(os.path.realpath(path))
         for outer in outermost(tree):
-            place = first_line(outer)
             for line, change, mutated in _mutations(tree, outer, wanted):
-                for code in _codes(mutated, path, place):
-                    yield artifact, line, change, partial(_put, functions.get(place, []), code)
+                # What a decorator or a loop has made of an inner function already does not change with the outer one.
+                codes = _codes(mutated, path, set(places_around(outer, line)))
+                if codes:
+                    yield artifact, line, change, partial(_put, functions, codes)
 
 
 def _live(path: str) -> dict[int, list[FunctionType]]:
@@ -116,28 +117,34 @@ def _live(path: str) -> dict[int, list[FunctionType]]:
     return found
 
 
-def _put(live: list[FunctionType], code: CodeType) -> bool:
-    for function in live:
-        try:
-            function.__code__ = code.replace(co_filename=function.__code__.co_filename)
-        except ValueError:
-            return False
-    return bool(live)
+def _put(functions: dict[int, list[FunctionType]], codes: dict[int, CodeType]) -> bool:
+    is_put = False
+    for place, code in codes.items():
+        for function in functions.get(place, []):
+            if function.__code__.co_name != code.co_name:
+                continue
+            try:
+                function.__code__ = code.replace(co_filename=function.__code__.co_filename)
+            except ValueError:
+                return False
+            is_put = True
+    return is_put
 
 
-def _codes(tree: ast.Module, path: str, place: int) -> Iterator[CodeType]:
-    """The compiled function that begins in this line; none where the mistake does not compile."""
+def _codes(tree: ast.Module, path: str, places: set[int]) -> dict[int, CodeType]:
+    """The compiled functions that begin in these lines; none where the mistake does not compile."""
     try:
         waiting = [compile(tree, path, "exec", dont_inherit=True)]
     except (SyntaxError, ValueError, TypeError):
-        return
+        return {}
+    found: dict[int, CodeType] = {}
     while waiting:
         for each in waiting.pop().co_consts:
             if isinstance(each, CodeType):
-                if each.co_firstlineno == place and each.co_flags & 0x2:
-                    yield each
-                    return
+                if each.co_firstlineno in places and each.co_flags & 0x2:
+                    found.setdefault(each.co_firstlineno, each)
                 waiting.append(each)
+    return found
 
 
 def _end_of(
