@@ -27,6 +27,10 @@ class Executor:
         self._handlers = handlers
         self._lock = Lock()
 
+    @property
+    def is_busy(self) -> bool:
+        return self._lock.locked()
+
     def execute(self, payload: Payload, context: CycleContext, *, deadline_ms: int) -> ActionResult:
         """Carry out an action and wait for it.
 

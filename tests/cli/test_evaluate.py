@@ -206,7 +206,7 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
 def test_who_kills_an_evaluation_loses_only_what_was_under_way(resumed: Resumed) -> None:
     report = Report.model_validate_json((resumed.folder / "report.json").read_bytes())
 
-    assert resumed.said.splitlines()[0].startswith("1 of 2 instances were done before")
+    assert resumed.said.splitlines()[0].startswith("1 of 2 instances were finished before")
     assert list(without_clock(report).instances) == golden("margins-1", "margins-2")
 
 

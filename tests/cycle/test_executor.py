@@ -38,14 +38,16 @@ def test_an_action_inside_an_action_is_refused() -> None:
     executors: list[Executor] = []
 
     def nested(given: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        assert executors[0].is_busy
         with pytest.raises(ExecutorBusy, match="Cannot execute LINT while another action is running"):
             executors[0].execute(given, context, deadline_ms=deadline_ms)
         return DONE
 
     executors.append(Executor({Action.LINT: nested}))
 
-    for _ in range(2):
-        assert executors[0].execute(payload(), CONTEXT, deadline_ms=1000) == DONE, "each one frees it again"
+    assert not executors[0].is_busy
+    assert executors[0].execute(payload(), CONTEXT, deadline_ms=1000) == DONE
+    assert not executors[0].is_busy
 
 
 def test_an_action_of_another_thread_is_refused() -> None:

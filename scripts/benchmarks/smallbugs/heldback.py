@@ -11,7 +11,7 @@ from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.exploring import Beside
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.heldback import MOST_MUTANTS, held_back_warnings, narrow_tests, touched_by
+from cogworks.repair.heldback import MOST_MUTANTS, Among, held_back_warnings, narrow_tests, touched_by
 from cogworks.repair.violations import TestRules
 from scripts.benchmarks.smallbugs.programs import FILE, TESTS, Program
 from tests.services.asking import ask, laid_out
@@ -39,7 +39,7 @@ def warned(program: Program) -> Warned:
     found = None
     if tabled is not None:
         found = bool(narrow_tests(*_tried(program, tabled, failing)))
-    return Warned(program.name, held_back_warnings(before, after), found)
+    return Warned(program.name, held_back_warnings(before, after, Among(len(failing))), found)
 
 
 def report(found: Sequence[Warned]) -> str:
