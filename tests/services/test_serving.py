@@ -153,7 +153,7 @@ def test_health_asks_every_service_of_the_repository(service: Running, tmp_path:
     assert told["services"][0]["status"] in ("ready", "degraded")
     assert told["services"][0]["calls_itself"] == "python"
     assert (lost.return_value, "nothing answers at" in lost.stderr) == (1, True)
-    assert "there is no service 'stranger'; configured are: near, lost" in str(stranger.exception)
+    assert "there is no service 'stranger'. Configured services: near, lost" in str(stranger.exception)
 
 
 def test_health_of_the_far_service_by_the_operator_s_own_file(service: Running, tmp_path: Path) -> None:
