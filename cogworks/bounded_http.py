@@ -25,8 +25,8 @@ def bounded(client: httpx.Client) -> httpx.Client:
     # Handed to the client, a transport of our own would end its looking for proxies in the environment.
     for transport in (client._transport, *client._mounts.values()):  # noqa: SLF001 - httpx has no public way
         if isinstance(transport, httpx.HTTPTransport):
-            pool: Any = transport._pool  # noqa: SLF001 - the same
-            pool._network_backend = _Backend(pool._network_backend)  # noqa: SLF001 - the same
+            pool: Any = transport._pool  # noqa: SLF001 - httpx has no public way
+            pool._network_backend = _Backend(pool._network_backend)  # noqa: SLF001 - httpx has no public way
     return client
 
 
