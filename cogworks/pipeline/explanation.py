@@ -197,8 +197,11 @@ def _standing(
         return "skipped", "no taken edge leads to it"
     if (culprit := position.frontier.blocked.get(place)) is not None:
         return "blocked", f"{instance_name(culprit)} failed, and it waits for that"
-    waits = _undecided(place, state, pipeline, position)
-    return "pending", f"waits for {', '.join(waits)}" if waits else "its turn comes later"
+    if waits := _undecided(place, state, pipeline, position):
+        return "pending", f"waits for {', '.join(waits)}"
+    if (last := position.frontier.held.get(place)) is not None:
+        return "pending", f"waits for {instance_name(last)}, which may lead back over it"
+    return "pending", "its turn comes later"
 
 
 def _of_started(place: Instance, known: InstanceStatus, state: RunState, position: Position) -> str:
@@ -231,13 +234,15 @@ def _of_started(place: Instance, known: InstanceStatus, state: RunState, positio
 
 
 def _undecided(place: Instance, state: RunState, pipeline: Pipeline, position: Position) -> list[str]:
-    """The nodes just before it that have not succeeded, and the sub-items it builds on that are not finished."""
-    done = InstanceStatus.SUCCEEDED
+    """What it waits for: the nodes just before it, those its loops repeat and the sub-items it builds on."""
+    skipped = position.frontier.skipped
     before = [source for edge in _into(pipeline, place) for source in _sources(edge, place, state, pipeline)]
     if place.sub_item is not None:
         depends_on = state.sub_item(place.sub_item).depends_on
         before += [Instance(node, key) for key in depends_on for node in pipeline.sub_item_exits]
-    open_ones = [each for each in before if position.statuses.get(each) is not done]
+    before += [Instance(node, place.sub_item) for node in pipeline.repeats.get(place.node, ())]
+    done = InstanceStatus.SUCCEEDED
+    open_ones = [each for each in before if position.statuses.get(each) is not done and each not in skipped]
     return [instance_name(each) for each in dict.fromkeys(open_ones)]
 
 

@@ -2,6 +2,7 @@
 
 Every forward edge of a finished node is taken or not; the edges of a skipped node are dead. A node is ready when all
 edges into it are decided and at least one is taken, skipped when none is, and blocked when a node it waits for failed.
+A loop is walked by one node at a time: where it leads back from starts last of its nodes, and no other starts meanwhile.
 An edge from a per-item node to a per-sub-item node starts it for every sub-item; one that leads back joins them all.
 """
 
@@ -61,6 +62,8 @@ class Frontier:
     """Every instance succeeded or was skipped, and no dead end is among them."""
     dead_ends: tuple[Instance, ...]
     """Succeeded, but none of the edges that lead on was taken: an error of the graph or of its conditions."""
+    held: Mapping[Instance, Instance]
+    """Not started, and not before the one that is at work ends: that one may lead back over it."""
     to_stop: tuple[Instance, ...]
     """Running or waiting, though a sibling that aborts its siblings failed."""
 
@@ -159,6 +162,7 @@ class _Reading:
             },
             finished=not dead_ends and all(said in settled for said in judged.values()),
             dead_ends=dead_ends,
+            held={at: last for at, last in self._held.items() if at not in self.status},
             to_stop=tuple(at for at in real if at in self._aborted and at in self.status),
         )
 
@@ -198,7 +202,7 @@ class _Reading:
             return _Judgement.SKIPPED
         if self._is_stand_in(at):
             return _Judgement.VACUOUS if self.is_planned else _Judgement.PENDING
-        return self._after_dependencies(at, judged)
+        return self._after_others(at, judged)
 
     def _decided(self, ref: EdgeRef, source: "_Judgement | Instance") -> EdgeMark | Instance | None:
         match source:
@@ -213,15 +217,17 @@ class _Reading:
             case _:
                 return None
 
-    def _after_dependencies(
+    def _after_others(
         self, at: Instance, judged: Mapping[Instance, "_Judgement | Instance"]
     ) -> "_Judgement | Instance":
         depends_on = self._by_key[at.sub_item].depends_on if at.sub_item is not None else ()
-        exits = [judged[Instance(node, key)] for key in depends_on for node in self.pipeline.sub_item_exits]
-        if culprit := next((each for each in exits if isinstance(each, Instance)), None):
+        others = [judged[Instance(node, key)] for key in depends_on for node in self.pipeline.sub_item_exits]
+        # Where its loop is being walked, a result that was kept may decide its edges before the loop has come by.
+        others += [judged[Instance(node, at.sub_item)] for node in self.pipeline.repeats.get(at.node, ())]
+        if culprit := next((each for each in others if isinstance(each, Instance)), None):
             return culprit
-        done = all(each in {_Judgement.SUCCEEDED, _Judgement.SKIPPED} for each in exits)
-        return _Judgement.READY if done else _Judgement.PENDING
+        done = all(each in {_Judgement.SUCCEEDED, _Judgement.SKIPPED} for each in others)
+        return _Judgement.READY if done and at not in self._held else _Judgement.PENDING
 
     def _incoming(self, at: Instance) -> Iterable[tuple[EdgeRef, Instance]]:
         for edge in self.pipeline.forward_to(at.node):
@@ -257,6 +263,17 @@ class _Reading:
     @cached_property
     def _by_key(self) -> Mapping[SubItemKey, SubItem]:
         return {item.key: item for item in self.sub_items}
+
+    @cached_property
+    def _held(self) -> Mapping[Instance, Instance]:
+        """Whatever an instance at work may lead back over -> that instance."""
+        active = {InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE, InstanceStatus.ROUTING}
+        return {
+            Instance(node, last.sub_item): last
+            for last, known in self.status.items()
+            if known in active
+            for node in self.pipeline.repeats.get(last.node, ())
+        }
 
     @cached_property
     def _aborted(self) -> Mapping[Instance, Instance]:

@@ -200,6 +200,18 @@ class Pipeline:
         return frozenset(later)
 
     @cached_property
+    def repeats(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
+        """Node from which loops lead back -> the other nodes that they repeat, in topological order."""
+        spans: dict[NodeId, set[NodeId]] = {}
+        for edge in self.edges:
+            if edge.rework is not None:
+                spans.setdefault(edge.source, set()).update(self.span_of(edge))
+        return {
+            source: tuple(at for at in self.topological_order if at in span and at != source)
+            for source, span in spans.items()
+        }
+
+    @cached_property
     def up_to_boundary(self) -> Mapping[WorkClass, frozenset[NodeId]]:
         """Class of item -> its shift-work boundary and every node before that."""
         return {of: self.upstream_of(last) | {last} for of, last in self.shift_work.items()}

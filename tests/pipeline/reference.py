@@ -1,6 +1,7 @@
 """What may run and which edges are taken, found by exhaustive search; reads the file's plain values, shares no code."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 Table = dict[str, Any]
@@ -68,6 +69,8 @@ class Reference:
             e["source"] for e in forward if self.scope[e["source"]] == self.scope[e["target"]] == "sub-item"
         }
         self.exits = [node for node, scope in self.scope.items() if scope == "sub-item" and node not in inner]
+        self.loops = {(edge["source"], edge["target"]) for edge in raw["edges"] if "rework" in edge}
+        self.steps = {(edge["source"], edge["target"]) for edge in forward}
         self.arrows = [
             (edge["id"], source, target)
             for edge in forward
@@ -110,9 +113,31 @@ class Reference:
             return "empty" if self.planned else "pending"
         waits = [(node, key) for key in self.depends_on.get(place[1] or "", ()) for node in self.exits]
         ends = [self.status.get(each) or self.kind(each) for each in waits]
+        ends += [self.status.get(each) or self.kind(each) for each in self.repeated_from(place)]
         if "failed" in ends or "blocked" in ends:
             return "blocked"
+        at_work = [each for each, known in self.status.items() if known in {"running", "waiting_gate"}]
+        if any(place in self.repeated_from(each) for each in at_work):
+            return "pending"
         return "ready" if set(ends) <= {"succeeded", "skipped"} else "pending"
+
+    def repeated_from(self, place: Place) -> set[Place]:
+        """Every other place that a loop may repeat when this one ends."""
+        return {(node, place[1]) for node in self.repeats.get(place[0], ())}
+
+    @cached_property
+    def repeats(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for source, target in self.loops:
+            between = {at for at in self.scope if self.leads(target, at) and self.leads(at, source)}
+            found.setdefault(source, set()).update(between - {source})
+        return found
+
+    def leads(self, node: str, other: str) -> bool:
+        """Whether forward edges lead from one node to another; every node leads to itself."""
+        return node == other or any(
+            self.leads(target, other) for source, target in self.steps if source == node
+        )
 
     def found(self, kind: str) -> set[Place]:
         return {

@@ -3,9 +3,12 @@
 import pytest
 
 from cogworks.engine.consider import Considered, Wanted, consider, read_item
+from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.explanation import Explanation, explain
 from cogworks.vocabulary import IssueNumber, NodeId, RunId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
+from tests.pipeline.graphs import document, edge, loop
 from tests.step_fakes import NODES, Died, Fault, Runner, after, until_done
 from tests.world import World
 
@@ -164,3 +167,36 @@ def test_a_visit_that_asks_about_a_call_says_so() -> None:
         f"a person has yet to approve its call {left.asks.hash} of APPLY_PATCH",
     )
     assert [act.paste for act in found.unblocked_by] == [f"/cogworks approve code@A {left.asks.hash}"]
+
+
+def test_a_node_that_another_may_lead_back_over_says_which_one_it_waits_for() -> None:
+    nodes = [
+        {"id": node, "type": "llm", "evaluation": "all-matching", "outputs": [f"of_{node}"]}
+        for node in "acdbe"
+    ]
+    nodes[2]["gate"] = "human-gated"
+    edges = [
+        *map(edge, ["a>b", "a>d", "c>d", "d>e", "b>e"]),
+        edge("a>c", condition={"expr": "of_a.holds == true"}),
+        loop("b>a", when="of_b.holds == true"),
+        loop("d>c"),
+    ]
+    world = World(pipeline=document(nodes, edges))
+    holds = {"a": iter([False, True]), "b": iter([True, False])}
+
+    def answer(task: NodeTask, _: NodePorts) -> Outcome:
+        node = task.visit.node
+        output = {"holds": next(holds[node])} if node in holds else {}
+        return Succeeded(output=output, summary="done")
+
+    runner = Runner(world, nodes={NodeId(node): answer for node in "acdbe"})
+    for _ in "adbab":
+        runner.step()
+
+    assert reasons(explained(world)) == {
+        "a": ("succeeded", "done in visit 4"),
+        "c": ("pending", "waits for d, which may lead back over it"),
+        "d": ("waiting_gate", "finished; a person has yet to look at the result"),
+        "b": ("succeeded", "done in visit 5"),
+        "e": ("pending", "waits for d"),
+    }

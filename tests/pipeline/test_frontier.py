@@ -17,7 +17,7 @@ from cogworks.pipeline.frontier import (
 )
 from cogworks.pipeline.graph import Pipeline, SubItem
 from cogworks.vocabulary import NodeId, SubItemKey
-from tests.pipeline.graphs import edge, pipeline, sub_items
+from tests.pipeline.graphs import edge, loop, pipeline, sub_items
 
 LINE = pipeline("a *b *c d", "a>b b>c c>d")
 WORDS = {"!": InstanceStatus.FAILED, "~": InstanceStatus.RUNNING, "?": InstanceStatus.WAITING_GATE}
@@ -143,7 +143,7 @@ def test_a_succeeded_node_without_a_taken_edge_is_a_dead_end() -> None:
 
 def test_sub_items_start_only_when_they_are_planned() -> None:
     assert look(LINE, "a") == Frontier(
-        ready=(), skipped=frozenset(), blocked={}, finished=False, dead_ends=(), to_stop=()
+        ready=(), skipped=frozenset(), blocked={}, finished=False, dead_ends=(), held={}, to_stop=()
     )
     assert ready(LINE, "a", subs="A B") == ["b@A", "b@B"]
 
@@ -214,6 +214,48 @@ def test_sub_items_are_ordered_by_dependency_then_as_given() -> None:
 def test_sub_items_without_an_order_are_refused(text: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         in_dependency_order(sub_items(text))
+
+
+# `d` goes back to `c`. When `b` has gone back to `a`, another answer of `a` leads to `c`, which was skipped before.
+TWO_LOOPS = pipeline(
+    "a& b& c d& e", [*map(edge, ["a>b", "a>c", "a>d", "c>d", "d>e", "b>e"]), loop("b>a"), loop("d>c")]
+)
+# The same with `x`, which is not repeated by `b` and so keeps its result.
+KEPT_BETWEEN = pipeline(
+    "a& b& c x d& e",
+    [*map(edge, ["a>b", "a>c", "a>x", "c>x", "x>d", "d>e", "b>e"]), loop("b>a"), loop("d>c")],
+)
+
+
+@pytest.mark.parametrize("known", ["~", "?"])
+def test_no_node_of_a_loop_starts_while_the_node_that_may_lead_back_over_it_is_at_work(known: str) -> None:
+    found = look(TWO_LOOPS, f"a {known}d")
+
+    assert found.ready == (at("b"),)
+    assert found.held == {at("c"): at("d")}
+    assert ready(TWO_LOOPS, "a d") == ["b", "c"]
+
+
+def test_a_loop_of_another_sub_item_holds_nothing() -> None:
+    graph = pipeline(
+        "a& b& *c *d& e", [*map(edge, ["a>b", "a>c", "a>d", "c>d", "d>e", "b>e"]), loop("b>a"), loop("d>c")]
+    )
+
+    assert ready(graph, "a ~d@A", subs="A B") == ["b", "c@B"]
+
+
+def test_what_leads_back_starts_after_all_that_it_may_repeat_though_a_kept_result_lies_between() -> None:
+    assert ready(KEPT_BETWEEN, "a x") == ["b", "c"]
+    assert ready(KEPT_BETWEEN, "a x ~c") == ["b"]
+    assert ready(KEPT_BETWEEN, "a x c") == ["b", "d"]
+    assert ready(KEPT_BETWEEN, "a x", "-a>c") == ["b", "d"]
+
+
+def test_what_leads_back_does_not_go_back_over_a_node_that_failed() -> None:
+    found = look(KEPT_BETWEEN, "a x !c")
+
+    assert found.ready == (at("b"),)
+    assert found.blocked == {at("d"): at("c"), at("e"): at("c")}
 
 
 def test_marks_of_a_node_whose_gate_is_not_passed_do_not_count_yet() -> None:

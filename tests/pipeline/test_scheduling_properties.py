@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogworks.pipeline.elements import EdgeId
@@ -133,6 +133,8 @@ def _most_visits(run: Run) -> int:
 
 @settings(max_examples=150)
 @given(st.integers(0, 2**32))
+@example(87701).via("a loop led back over a node that another loop had made ready since")
+@example(392810331).via("the same, where the node had been skipped before")
 def test_random_runs_end_within_their_caps_starve_nobody_and_join_when_they_should(seed: int) -> None:
     chance = random.Random(seed)
     content = random_document(chance)
