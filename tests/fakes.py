@@ -16,8 +16,8 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.merging import Joined
 from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.codebase.scripts import ScriptRun
-from cogworks.codebase.secretlines import secret_refusal
 from cogworks.codebase.treefacts import PastCommit
+from cogworks.codebase.unwritable import secret_refusal
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap, Parts
 from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport

@@ -13,7 +13,7 @@ from cogworks.hub.graphql.endpoint import warm
 IMPORTED_LATE = (
     "cogworks.domain_services.over_wire",
     "cogworks.github.rest",
-    "cogworks.hub.fault_plans",
+    "cogworks.hub.faults",
     "cogworks.hub.server",
     "cogworks.llm.cassette",
     "tests.chaos.witness",

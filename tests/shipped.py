@@ -2,8 +2,7 @@
 
 from functools import cache
 
-from cogworks.llm.package_data import shipped_prompts
-from cogworks.llm.prompts import Prompts
+from cogworks.llm.prompts import Prompts, shipped_prompts
 
 
 @cache

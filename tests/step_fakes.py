@@ -36,8 +36,6 @@ from cogworks.forge.effects import (
     SetLabels,
 )
 from cogworks.forge.facts import FailedCheck, ReviewText
-from cogworks.forge.failing_checks import Failing
-from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -50,12 +48,13 @@ from cogworks.forge.publication import (
     adopted,
     known_from,
 )
-from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.snapshot import Neighbour, Snapshot
+from cogworks.forge.unmergeable import Failing
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
-from cogworks.llm.package_data import shipped_prices
+from cogworks.llm.prompts import shipped_prices
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded
 from cogworks.nodes.task import NodeTask
@@ -414,7 +413,7 @@ def _read(text: str, reply_type: type[Reply]) -> Reply:
     return reply_type.model_validate({"text": text} if reply_type is Said else json.loads(text))
 
 
-def _asked(task: NodeTask, ports: NodePorts) -> str:
+def _asked_of_checks(task: NodeTask, ports: NodePorts) -> str:
     sub = f"@{task.visit.sub_item}" if task.visit.sub_item else ""
     return ports.model.ask("any", {}, Said, purpose=f"{task.visit.node}{sub}-{task.visit.ordinal}").text
 
@@ -435,12 +434,12 @@ def _pull(task: NodeTask, slug: str) -> OpenPullRequest:
 
 
 def spec(task: NodeTask, ports: NodePorts) -> Outcome:
-    text = _asked(task, ports)
+    text = _asked_of_checks(task, ports)
     return Succeeded(output={"text": text}, effects=(_files(task, text), _pull(task, "spec")), summary=text)
 
 
 def plan(task: NodeTask, ports: NodePorts) -> Outcome:
-    text = _asked(task, ports)
+    text = _asked_of_checks(task, ports)
     items = [
         {"key": "A", "title": f"A of {text}", "depends_on": []},
         {"key": "B", "title": f"B of {text}", "depends_on": ["A"]},
@@ -459,7 +458,7 @@ def plan(task: NodeTask, ports: NodePorts) -> Outcome:
 
 
 def code(task: NodeTask, ports: NodePorts) -> Outcome:
-    text = _asked(task, ports)
+    text = _asked_of_checks(task, ports)
     return Succeeded(output={"text": text}, effects=(_files(task, text),), summary=text)
 
 

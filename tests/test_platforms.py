@@ -154,7 +154,7 @@ import json, sys
 from pathlib import Path
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.code.gathering import gather
-from cogworks.services.python.code.shelf import Shelf
+from cogworks.services.python.code.files import Shelf
 from cogworks.services.python.cloning import Clones
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest

@@ -8,7 +8,7 @@ from functools import partial
 from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import Provider, Usage
 from cogworks.llm.providers import anthropic, openai, responses
-from cogworks.llm.providers.assembly import Assembly
+from cogworks.llm.providers.events import Assembly
 from cogworks.llm.providers.http_door import STALL_S
 from cogworks.llm.providers.refusals import Mask
 from tests.asked import question

@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 
 from cogworks.forge.addresses import IssueAddress
-from cogworks.forge.bodies import capped
+from cogworks.forge.bodies import capped, marked, parse_marker
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
@@ -47,8 +47,6 @@ from cogworks.forge.facts import (
     SubIssue,
     Viewer,
 )
-from cogworks.forge.markers import marked, parse_marker
-from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import (
     Learned,
     PublishedComment,
@@ -61,7 +59,7 @@ from cogworks.forge.publication import (
     blob_name,
     commit_body,
 )
-from cogworks.forge.snapshot import RepositoryFacts, Snapshot
+from cogworks.forge.snapshot import Neighbour, RepositoryFacts, Snapshot
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, read_state
 from cogworks.packs.choosing import ReadElsewhere

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
+from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.domain_services.preparing import Prepared
 from cogworks.forge.diagnosis import Check
 from cogworks.settings.config import Baseline
 from cogworks.vocabulary import Value

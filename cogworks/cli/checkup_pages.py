@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing
-from cogworks.checkup.outlook import outlook
-from cogworks.checkup.proposing import configuration_of
-from cogworks.checkup.verdict import advice, things_to_do
+from cogworks.checkup.outlook import advice, configuration_of, outlook, things_to_do
 from cogworks.cli.tables import show_line
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import slowest

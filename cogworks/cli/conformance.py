@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_SAMPLE_FILES = 20
 PROFILE_NAMES = ("code", "firmware", "repair", "review")
-"""Those of `cogworks.domain_services.published`, for the help, which does without importing that."""
+"""Those of `cogworks.domain_services.operations`, for the help, which does without importing that."""
 
 
 @click.command("conformance")
@@ -72,11 +72,10 @@ def conformance(
     Example:
       cogworks service conformance /run/user/1000/rust.sock --repository sample --artifact src/lib.rs
     """
-    from cogworks.domain_services.conformance.examination import Exam, Sample
-    from cogworks.domain_services.conformance.subject import Subject
+    from cogworks.domain_services.conformance.examination import Exam, Sample, Subject
     from cogworks.domain_services.conformance.suite import examine
     from cogworks.domain_services.opening import open_transport
-    from cogworks.domain_services.published import PROFILES
+    from cogworks.domain_services.operations import PROFILES
     from cogworks.settings.config import child_environment
 
     config = _subject(service, token_env)

@@ -12,8 +12,8 @@ from cogworks.errors import UsageError
 
 if TYPE_CHECKING:
     from cogworks.engine.consider import Considered
+    from cogworks.pipeline.limits import SpendRow
     from cogworks.pipeline.spend import Spend
-    from cogworks.pipeline.spending import SpendRow
     from cogworks.pipeline.state import RunState
 
 COLUMNS = [
@@ -59,8 +59,7 @@ def cost(issue_url: str, at: str, with_calls: bool, as_json: bool) -> int:
 
 
 def _as_object(seen: "Considered", at: str) -> dict[str, Any]:
-    from cogworks.pipeline.limits import max_cost_usd
-    from cogworks.pipeline.spending import by_node, by_sub_item
+    from cogworks.pipeline.limits import by_node, by_sub_item, max_cost_usd
 
     state, facts = seen.state, seen.facts
     spent = state.spent
@@ -127,8 +126,8 @@ def _print(seen: "Considered", at: str) -> None:
 
 def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:
     """What stands below the tables: money that nobody confirmed, the runs before, and what is left."""
+    from cogworks.pipeline.limits import earlier_line
     from cogworks.pipeline.spend import unconfirmed
-    from cogworks.pipeline.spending import earlier_line
 
     if lost := unconfirmed(state.spent):
         yield (

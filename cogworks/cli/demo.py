@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from cogworks.demo.person import PullSeen
     from cogworks.demo.play import Cue
     from cogworks.demo.scenarios import Scenario
+    from cogworks.demo.showing import Verdict
     from cogworks.demo.stage import Stage
-    from cogworks.demo.verdict import Verdict
 
 RECORDED = (
     "The model's replies are recorded: they are read from files that ship with cogworks (provider `cassette`), "
@@ -221,7 +221,7 @@ def _verdict(
     stage: "Stage", scenario: "Scenario", pulls: "Sequence[PullSeen]", *, search_path: str
 ) -> "Verdict | None":
     """None: the scenario changes nothing, so there is nothing to try."""
-    from cogworks.demo.verdict import judge
+    from cogworks.demo.showing import judge
 
     if not scenario.acceptance:
         return None

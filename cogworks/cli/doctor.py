@@ -53,7 +53,7 @@ def doctor(target: str | None, as_json: bool) -> int:
 
 
 def _of_checkout(folder: Path, *, as_json: bool) -> int:
-    from cogworks.checkup.verdict import things_to_do
+    from cogworks.checkup.outlook import things_to_do
     from cogworks.cli.checkup_pages import as_object, show
     from cogworks.cli.progress import progress_line, ticking
     from cogworks.settings.config import read_environment

@@ -164,7 +164,7 @@ def _evaluated(
     orders: "Sequence[Assignment]", *, jobs: int, again: bool, min_solved: int | None, max_cost: float | None
 ) -> "Report":
     from cogworks.cli.evaluating import earlier, evaluated
-    from cogworks.evaluation.purse import Purse
+    from cogworks.evaluation.cases import Purse
     from cogworks.evaluation.report import report_of
     from cogworks.evaluation.showing import progress_line
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from cogworks import __version__
 from cogworks.canonical import digest
 from cogworks.errors import MachineUnfit, PermissionRefused, UsageError
-from cogworks.evaluation.purse import Purse
+from cogworks.evaluation.cases import Purse
 from cogworks.evaluation.report import Result, as_text
 from cogworks.llm.budget import dollars
 from cogworks.services.python.preparing import prepared

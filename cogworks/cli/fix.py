@@ -16,7 +16,7 @@ from cogworks.unfit import writing
 
 if TYPE_CHECKING:
     from cogworks.cycle.events import Event
-    from cogworks.cycle.outcome import RunResult
+    from cogworks.cycle.watchdogs import RunResult
     from cogworks.repair.instance import Instance
     from cogworks.repair.options import Options
     from cogworks.wiring.fix import Repair

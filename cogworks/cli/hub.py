@@ -87,7 +87,7 @@ def serve(
       cogworks hub serve --port 8730 --dir /tmp/hub
       cogworks hub serve --faults plan.toml --dir /tmp/hub
     """
-    from cogworks.hub.fault_plans import plan_from_toml
+    from cogworks.hub.faults import plan_from_toml
     from cogworks.hub.server import serve as run
 
     run(

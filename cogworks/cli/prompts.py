@@ -99,7 +99,7 @@ def check_prompts(directory: Path, as_json: bool) -> int:
 
 
 def _known(directory: Path) -> "Prompts":
-    from cogworks.llm.package_data import shipped_prompts
+    from cogworks.llm.prompts import shipped_prompts
     from cogworks.llm.repository_files import prompts_in
 
     folder = directory / FOLDER

@@ -167,7 +167,7 @@ def command(
     """
     from cogworks.domain_services.languages import LANGUAGES
     from cogworks.services.command.__main__ import run
-    from cogworks.services.command.machine import Commands
+    from cogworks.services.command.ground import Commands
 
     if language and language not in LANGUAGES:
         raise UsageError(f"--language is {language!r}; known here: {', '.join(LANGUAGES)}")

@@ -152,8 +152,8 @@ def _nodes(seen: "Considered") -> list[dict[str, Any]]:
 
 
 def _print(seen: "Considered") -> None:
+    from cogworks.pipeline.limits import earlier_line
     from cogworks.pipeline.spend import unconfirmed
-    from cogworks.pipeline.spending import earlier_line
 
     told = _as_object(seen)
     show_line(f"{told['issue']}  {told['status']}  pipeline {told['pipeline']}")

@@ -14,8 +14,8 @@ from cogworks.errors import BudgetReached, UsageError
 
 if TYPE_CHECKING:
     from cogworks.tools.handoff import Handoff
+    from cogworks.tools.plans import ExecutionResult
     from cogworks.tools.records import Record
-    from cogworks.tools.results import ExecutionResult
 
 
 @click.command("run")
@@ -59,7 +59,7 @@ def run(
       cogworks tools run "count the words" --input '{"path": "README.md"}'
       cogworks tools run deploy --input '{"to": "staging"}' --approve 0123456789ab --audit ../deploy.ndjson
     """
-    from cogworks.tools.results import ExecutionResult
+    from cogworks.tools.plans import ExecutionResult
     from cogworks.wiring.tools import open_controller, open_redactor, open_workshop
 
     workshop = open_workshop(directory)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from cogworks.codebase.changes import folded, matching, normalised
-from cogworks.settings.asked_about import ASKED_ABOUT
+from cogworks.settings.sections import ASKED_ABOUT
 
 _TESTS = frozenset({"test", "tests", "spec", "specs", "__tests__"})
 _DATA = frozenset({"data", "fixtures", "__fixtures__", "testdata", "test_data"})

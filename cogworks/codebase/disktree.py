@@ -1,19 +1,19 @@
-"""Which tree the files on the disk make: the one of a fresh index, without reading again what git knows to be unchanged.
+"""Which tree the files on the disk make, by name, without reading again what git knows to be unchanged."""
 
-A worktree's own index holds the marks that each file had when git read or wrote it: its size and its time stamps, that of the last
-change among them, which no program can set. git looks at their seconds and reads what was written in the second of the index; here
-the rest of each second is looked at as well, so that setting a time stamp back hides nothing.
-"""
-
+import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
-from cogworks.codebase.plumbing import spare_index, zsplit
-from cogworks.codebase.reading import read_text
+from cogworks.codebase.confined import read_file, read_text
+from cogworks.codebase.git import Git, spare_index, zsplit
+from cogworks.codebase.making import content_digest
 from cogworks.codebase.unwritable import SUBMODULE
 
 Runs = Callable[..., str]
@@ -102,3 +102,105 @@ def _converts(attributes: str | None) -> bool:
         for words in lines
         for word in words
     )
+
+
+def tree_name(git: Git, folder: Path) -> str:
+    """64 hex digits; another for any changed, new or deleted file that git does not ignore.
+
+    Raises:
+        GitFailed: the folder is in no git repository, or that one has no commit yet.
+    """
+    root = Path(git.run("rev-parse", "--show-toplevel", cwd=folder).rstrip("\n"))
+    named = sha256(git.run("rev-parse", "HEAD^{tree}", cwd=root).encode())
+    changed = git.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", cwd=root)
+    for entry in sorted(filter(None, changed.split("\0"))):
+        # The length keeps one entry from being read as another.
+        line = f"{len(entry)} {entry} {_content(root, entry[3:])}\n"
+        named.update(line.encode(errors="surrogateescape"))
+    return named.hexdigest()
+
+
+def _content(root: Path, path: str) -> str:
+    if file := read_file(root, path):
+        return f"{file.mode:o} {sha256(file.data).hexdigest()}"
+    place = root / path
+    return f"-> {place.readlink()}" if place.is_symlink() else "none"
+
+
+_RULES = ".gitattributes"
+_OF_GIT = ("config", "config.worktree", "info/attributes")
+"""Beside the files themselves, what decides about the tree that they make."""
+
+
+class Lying(NamedTuple):
+    """What lies in a worktree."""
+
+    tracked: Sequence[str]
+    submodules: Sequence[str]
+    """As the index has them; their files are not checked out."""
+    untracked: Sequence[str]
+
+
+class KnownTrees:
+    """Every file is read at each question: time stamps prove nothing."""
+
+    def __init__(self, top: Path, folder: Path) -> None:
+        """Args:
+        folder: of git, for this worktree.
+        """
+        self._top = top
+        self._folders = (folder, _shared(folder))
+        self._known: dict[str, str] = {}
+
+    def tree_of(self, lying: Lying, ask: Callable[[], str]) -> str:
+        """The tree that git makes of these files, which it is asked for where they never lay there so."""
+        name = self._name(lying)
+        if name in self._known:
+            return self._known[name]
+        found = ask()
+        if self._name(lying) == name:
+            self._known[name] = found
+        return found
+
+    def _name(self, lying: Lying) -> str:
+        digest = hashlib.sha256()
+        places = [self._top / path for path in lying.tracked]
+        places += [self._top / path for path in lying.untracked if path.rpartition("/")[2] == _RULES]
+        for place in (*places, *(folder / each for folder in self._folders for each in _OF_GIT)):
+            digest.update(f"{place}\0{_digest(place)}\0".encode(errors="surrogateescape"))
+        digest.update("\0".join(lying.submodules).encode(errors="surrogateescape"))
+        return digest.hexdigest()
+
+
+class KnownDiffs:
+    """What is staged, compared with commits: it is another when the index is, which git writes anew whenever something is staged."""
+
+    def __init__(self, folder: Path) -> None:
+        """Args:
+        folder: of git, for this worktree.
+        """
+        self._index = folder / "index"
+        self._known: dict[tuple[str, str], str] = {}
+
+    def diff_from(self, base: str, ask: Callable[[], str]) -> str:
+        """The diff from a commit, which git is asked for where it was not with this index."""
+        name = (base, _digest(self._index))
+        if name not in self._known:
+            self._known[name] = ask()
+        return self._known[name]
+
+
+def _shared(folder: Path) -> Path:
+    """What the worktrees of one repository have in common."""
+    try:
+        return folder / (folder / "commondir").read_text(encoding="utf-8").strip()
+    except OSError:
+        return folder
+
+
+def _digest(place: Path) -> str:
+    try:
+        mode = place.lstat().st_mode
+        return f"{stat.S_IFMT(mode)} {mode & stat.S_IXUSR} {content_digest(place, mode)}"
+    except OSError:
+        return ""

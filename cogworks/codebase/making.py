@@ -1,9 +1,14 @@
-"""Git repositories out of what is no repository yet: plain files, a bundle, an archive of plain files."""
+"""Git repositories out of what is none yet: plain files, a bundle, an archive, or a checkout as it lies there."""
 
+import hashlib
+import os
 import shutil
+import stat
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from cogworks.codebase.failures import CodebaseError, GitFailed
 from cogworks.codebase.git import Git, Identity
@@ -107,3 +112,151 @@ def _unpack(archive: Path, to: Path) -> None:
             packed.extractall(to, members, filter="data")
     except (OSError, tarfile.TarError) as error:
         raise CodebaseError(f"{archive} cannot be unpacked: {error}") from error
+
+
+TRUSTING = ("-c", "safe.directory=*")
+"""Also root, and whoever works on a shared disk, may look."""
+_NOBODY = "cogworks <cogworks@example.invalid> 1700000000 +0000"
+_ALTERNATES = ".git/objects/info/alternates"
+
+
+_Read = Callable[..., str]
+
+
+class LyingCopy(NamedTuple):
+    """A copy of a checkout with one commit more where something was not committed."""
+
+    path: Path
+    commit: CommitOid
+    """Holds every file as it lies there, but what git ignores."""
+    committed: CommitOid | None
+    """What is checked out; None: nothing was committed yet."""
+    uncommitted: tuple[str, ...]
+    """Paths that differ from it, sorted."""
+
+    def base(self) -> str:
+        """The commit whose manifests say what the tests need: here the files as they lie there."""
+        return self.commit
+
+
+def top_of(folder: Path, git: Git) -> Path | None:
+    """The checkout that a folder belongs to; None where git has none, or knows nothing of what is in the folder."""
+    inside = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+    if inside in (None, folder):
+        return inside
+    known = git.run(*TRUSTING, "ls-files", "-z", "--", ".", cwd=folder, ok=(0, 128))
+    return inside if known else None
+
+
+def lying_copy(checkout: Path, folder: Path, git: Git) -> LyingCopy:
+    """The files of a checkout as a new repository at `folder`, with its history and tags and without what git ignores.
+
+    Objects are borrowed, so that a long history costs nothing; the checkout must stay where it is meanwhile.
+
+    Raises:
+        GitFailed: the checkout is broken, or lacks files that a partial clone would have to fetch.
+        OSError: a file cannot be copied.
+    """
+
+    looking = git.looking(checkout)
+
+    def read(*arguments: str, ok: tuple[int, ...] = (0,)) -> str:
+        return looking.run(*TRUSTING, *arguments, cwd=checkout, ok=ok)
+
+    head = read("rev-parse", "-q", "--verify", "HEAD^{commit}", ok=(0, 1, 128)).strip()
+    form = read("rev-parse", "--show-object-format").strip()
+    git.run("init", "--quiet", f"--object-format={form}", str(folder), cwd=checkout)
+    _borrow(folder, *(_inside(checkout, read, name) for name in ("objects", "shallow")))
+    for line in read("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags").splitlines():
+        oid, _, name = line.partition(" ")
+        git.run("update-ref", name, oid, cwd=folder)
+    if head:
+        git.run("checkout", "--quiet", "--detach", head, cwd=folder)
+    changed = _changed(read)
+    for path in changed:
+        _put(checkout / path, folder / path)
+    if changed or not head:
+        _commit(folder, git, head)
+    commit = CommitOid(git.run("rev-parse", "HEAD", cwd=folder).strip())
+    return LyingCopy(folder, commit, CommitOid(head) if head else None, changed)
+
+
+def _commit(folder: Path, git: Git, parent: str) -> None:
+    """A commit of everything in the copy."""
+    alternates = folder / _ALTERNATES
+    aside = alternates.rename(alternates.with_name("lent"))
+    # Git marks a lent object that it would have to write as used, and that would be writing into the checkout.
+    git.run("add", "--all", cwd=folder)
+    tree = git.run("write-tree", "--missing-ok", cwd=folder).strip()
+    aside.rename(alternates)
+    parents = f"parent {parent}\n" if parent else ""
+    text = f"tree {tree}\n{parents}author {_NOBODY}\ncommitter {_NOBODY}\n\nAs it lies there\n"
+    commit = git.run("hash-object", "-t", "commit", "-w", "--stdin", cwd=folder, stdin=text).strip()
+    git.run("update-ref", "HEAD", commit, cwd=folder)
+
+
+def _inside(checkout: Path, read: _Read, name: str) -> Path:
+    return checkout / read("rev-parse", "--git-path", name).removesuffix("\n")
+
+
+def _borrow(folder: Path, objects: Path, shallow: Path) -> None:
+    (folder / _ALTERNATES).write_text(f"{objects.resolve()}\n", encoding="utf-8")
+    if shallow.is_file():
+        shutil.copyfile(shallow, folder / ".git" / "shallow")
+
+
+def _changed(read: _Read) -> tuple[str, ...]:
+    told = read(
+        "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"
+    )
+    return tuple(sorted(entry[3:] for entry in told.split("\0") if entry and not entry.endswith("/")))
+
+
+def _put(found: Path, place: Path) -> None:
+    """Links stay links, and what is neither file nor link is gone in the copy."""
+    if place.is_symlink() or place.is_file():
+        place.unlink()
+    if found.is_symlink() or found.is_file():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(found, place, follow_symlinks=False)
+        if not place.is_symlink():
+            place.chmod(place.stat().st_mode | 0o600)
+
+
+def parents_of(path: str) -> Iterator[str]:
+    """The folders around a path, the outermost first."""
+    parts = path.removesuffix("/").split("/")
+    return ("/".join(parts[:length]) for length in range(1, len(parts)))
+
+
+def content_digest(place: Path, mode: int) -> str:
+    """What tells the content of a file or link from another; nothing for what is neither."""
+    if stat.S_ISLNK(mode):
+        return os.fsencode(place.readlink()).hex()
+    if not stat.S_ISREG(mode):
+        return ""
+    with place.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def remove_folder(place: Path) -> None:
+    """Remove a folder with all that is in it, as far as that can be done."""
+    # A test may take its own right to write away; root does not notice, others would leave it behind.
+    with suppress(OSError):
+        place.chmod(0o700)
+    remove_tree(place, ignore_errors=True)
+
+
+def walked(top: Path) -> Iterator[str]:
+    """Every file, link and folder below a worktree but git's own, without following links; folders end with a slash."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        for entry in sorted(os.scandir(top / folder), key=lambda entry: entry.name):
+            path = f"{folder}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if path != ".git":
+                    waiting.append(f"{path}/")
+                    yield f"{path}/"
+            elif path != ".git":
+                yield path

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.failures import CodebaseError, GitFailed
-from cogworks.codebase.plumbing import zsplit
+from cogworks.codebase.git import zsplit
 from cogworks.vocabulary import CommitOid
 
 MAX_SUBJECTS = 10

@@ -13,11 +13,19 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
+from cogworks.codebase.disktree import KnownDiffs, KnownTrees, Lying
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
-from cogworks.codebase.git import Git, Identity
-from cogworks.codebase.known_trees import KnownDiffs, KnownTrees, Lying
-from cogworks.codebase.lying_copy import content_digest, parents_of, remove_folder, walked
-from cogworks.codebase.plumbing import authorship, blobs_of, break_locks, detached_head, spare_index, zsplit
+from cogworks.codebase.git import (
+    Git,
+    Identity,
+    authorship,
+    blobs_of,
+    break_locks,
+    detached_head,
+    spare_index,
+    zsplit,
+)
+from cogworks.codebase.making import content_digest, parents_of, remove_folder, walked
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import CommitOid, Value
 
@@ -289,7 +297,8 @@ class PatchTree:
     def _restore(self, tree: str, state: TreeState) -> None:
         """Make tracked files those of a tree, and the others those of the checkpoint."""
         try:
-            self._remove_new(frozenset(self._paths_of(tree)), frozenset(state.untracked))
+            paths = zsplit(self._run("ls-tree", "-r", "-z", "--name-only", tree))
+            self._remove_new(frozenset(paths), frozenset(state.untracked))
             self._run("read-tree", "--reset", "-u", tree)
             entries = self._entries()
             found, manifest = self._tree_of(entries), self._manifest(entries.untracked)
@@ -357,9 +366,6 @@ class PatchTree:
             known = (marks, content_digest(place, found.st_mode))
             self._digests[path] = known
         return f"{stat.S_IFMT(found.st_mode)} {stat.S_IMODE(found.st_mode)} {known[1]}"
-
-    def _paths_of(self, tree: str) -> list[str]:
-        return zsplit(self._run("ls-tree", "-r", "-z", "--name-only", tree))
 
     def _blobs(self, names: Sequence[str]) -> list[str | None]:
         """The text of each object; None where there is none, or it is no file."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cogworks.codebase.confined import read_file
 from cogworks.codebase.failures import CodebaseError
-from cogworks.codebase.plumbing import zsplit
+from cogworks.codebase.git import zsplit
 from cogworks.own_folders import closed_folder
 
 # In `info/attributes`, which counts more than any file of the repository. A filter needs a program that git's configuration

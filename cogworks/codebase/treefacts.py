@@ -1,11 +1,14 @@
-"""What git knows of a working copy's files without reading them: names of contents, attributes, and the commits before."""
+"""What git knows of a working copy's files and of the checked-out commit without reading them: names of contents, attributes, commits."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.codebase.confined import read_text
 from cogworks.codebase.failures import GitFailed
-from cogworks.codebase.plumbing import zsplit
+from cogworks.codebase.git import Git, zsplit
 from cogworks.vocabulary import VISIT_TRAILER
 
 _REGULAR = ("100644", "100755")
@@ -136,3 +139,37 @@ def patch(run: Runs, oid: str) -> str | None:
         return run("show", *options, "--format=%h %s%n%n%b", oid)
     except GitFailed:
         return None
+
+
+class Checkout:
+    """A worktree that is as its last commit has it, or was when it was looked at."""
+
+    def __init__(self, path: Path, git: Git) -> None:
+        self._path = path
+        self._run = partial(git.run, cwd=path)
+
+    def files(self) -> Sequence[str]:
+        """The regular files of the commit, sorted."""
+        return sorted(self.contents())
+
+    def read(self, path: str) -> str | None:
+        """Its text; None where it has none."""
+        return read_text(self._path, path)
+
+    def contents(self) -> Mapping[str, str]:
+        """Path -> object id of its content in the commit."""
+        found = {}
+        for entry in zsplit(self._run("ls-tree", "-r", "-z", "HEAD")):
+            facts, path = entry.split("\t", 1)
+            mode, _, oid = facts.split(" ")
+            if mode in _REGULAR and path.encode(errors="replace").decode() == path:
+                found[path] = oid
+        return found
+
+    def attributes(self) -> Mapping[str, Collection[str]]:
+        """Path -> `generated`, `vendored`, as the repository says of it."""
+        return attributes(self._run, self.files)
+
+    def past(self, limit: int) -> Sequence[PastCommit]:
+        """The commits that the head stands on, the newest first, without merges."""
+        return past(self._run, limit)

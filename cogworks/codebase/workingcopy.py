@@ -14,14 +14,12 @@ from cogworks.codebase.confined import obstacle, read_file
 from cogworks.codebase.disktree import next_tree, whole_tree
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.filewrites import is_text, put_back, write_all
-from cogworks.codebase.git import Git, Identity
+from cogworks.codebase.git import Git, Identity, authorship, zsplit
 from cogworks.codebase.merging import Joined, join, merge_branch, merge_committed
 from cogworks.codebase.patchtree import PatchTree
-from cogworks.codebase.plumbing import authorship, zsplit
 from cogworks.codebase.remotes import Remote, paths_at, text_at
 from cogworks.codebase.sameness import refuse_other_bytes
-from cogworks.codebase.secretlines import secret_refusal
-from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
+from cogworks.codebase.unwritable import SUBMODULE, in_words, secret_refusal, sets_rules, unwritable
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _LINK = "120000"

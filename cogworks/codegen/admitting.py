@@ -11,7 +11,7 @@ from cogworks.codegen.disputing import Dispute
 from cogworks.codegen.handoff import TestHandoff, holds_tests, is_test_path
 from cogworks.codegen.suite import Scope
 from cogworks.codegen.testgate import Claim, FirstRun, GateProblem
-from cogworks.codegen.verdicts import setback_of, without_own
+from cogworks.codegen.trial import setback_of, without_own
 from cogworks.cycle.feedback import Setback, Trial
 from cogworks.cycle.results import TraceEntry
 from cogworks.domain_services.messages import TestReport, hides_any, is_hidden

@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cogworks.codegen.governed import ActionAudit
-from cogworks.codegen.patches import file_actions
-from cogworks.codegen.testfacts import facts_of
-from cogworks.cycle.actions import Action, Outcome
+from cogworks.codegen.plan_bounds import file_actions
+from cogworks.codegen.trial import facts_of
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import DeadlinePassed, Handler
-from cogworks.cycle.results import ActionResult, Payload, failed
+from cogworks.cycle.results import Action, ActionResult, Outcome, Payload, failed
 from cogworks.cycle.signals import Forced
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.errors import BudgetReached, CogworksError, Interrupted, LostRace, VisitStopped

@@ -14,7 +14,7 @@ from cogworks.cycle.results import ActionResult, Payload, TraceEntry
 from cogworks.repair.branches import Branch, Course, course_of
 from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.transact.measure import improved
-from cogworks.repair.transact.outcomes import Result
+from cogworks.repair.transact.outcomes import Result, TransactionEvent
 
 
 class Branching:
@@ -135,6 +135,10 @@ class Chronicle:
     def tell(self, kind: str, **data: Any) -> None:
         """Something happens now."""
         self._entries.append(TraceEntry(kind=kind, data=data, at_s=self._now()))
+
+    def tell_moment(self, moment: TransactionEvent) -> None:
+        """Something happens in a transaction."""
+        self.tell(moment.kind, step=moment.step, **moment.data)
 
     @property
     def untold(self) -> tuple[TraceEntry, ...]:

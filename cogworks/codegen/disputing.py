@@ -5,8 +5,7 @@ from typing import Final, NamedTuple
 from cogworks.canonical import canonical, sha256
 from cogworks.codegen.handoff import TestHandoff
 from cogworks.codegen.prompt import judging_variables
-from cogworks.cycle.actions import Outcome
-from cogworks.cycle.results import ActionResult
+from cogworks.cycle.results import ActionResult, Outcome
 from cogworks.errors import ApprovalNeeded
 from cogworks.nodes.asking import purpose_of
 from cogworks.nodes.contract import NodePorts, Workspace

@@ -8,19 +8,17 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import DeadlinePassed, Handler
-from cogworks.cycle.results import ActionResult, Payload, failed
+from cogworks.cycle.results import Action, ActionResult, Outcome, Payload, failed
 from cogworks.tools.approvals import Approval, Approvals
 from cogworks.tools.calling import Budget, Retries
 from cogworks.tools.executor import Executor, Means
-from cogworks.tools.plans import PlanStep
+from cogworks.tools.plans import PlanStep, StepResult
 from cogworks.tools.policy import POLICY_FOLDER, Enforcer, Policy, Rule, parse_policy
 from cogworks.tools.records import Identity, Record, Redactor, Trail, line_of
 from cogworks.tools.registry import Call, Effects, ToolFailed, ToolRegistry
 from cogworks.tools.registry import Handler as ToolHandler
-from cogworks.tools.results import StepResult
 from cogworks.unfit import is_full, unfit
 
 PROFILE = "coding"

@@ -6,7 +6,7 @@ The tests of the change are tried first. Lines in which these notice nothing are
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.codegen.near import near_tests
+from cogworks.codegen.suite import near_tests
 from cogworks.domain_services.exploring import BesideParams, Lines, Mutant
 from cogworks.domain_services.operations import BESIDE
 from cogworks.domain_services.transport import ServiceFailed

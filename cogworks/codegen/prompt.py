@@ -1,13 +1,13 @@
 """What the model is told when it writes the tests and the code of a sub-work-item.
 
-Whether written tests assert what is wanted, as a model sees it: an opt-in question before they are handed over.
-"""
+Whether written tests assert what is wanted, as a model sees it: an opt-in question before they are handed over."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import is_test_path
 from cogworks.codegen.mending import MENDING
 from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
@@ -18,7 +18,9 @@ from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import JudgedTests, PlannedItem
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
+from cogworks.sight.changed import around_changes
 from cogworks.sight.question import About
+from cogworks.sight.sizes import tokens_of
 from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity, SubItemKey, Value
 
@@ -224,3 +226,28 @@ def _misses(demand: str) -> str:
     if not demand:
         return "asserts what neither specification nor acceptance criteria ask for"
     return f"does not assert what is wanted ({demand})"
+
+
+MAX_SHOWN_TOKENS = 5_000
+"""Of a longer file that was there before, what is new is shown and what is around it."""
+
+
+def shown_tests(
+    ports: NodePorts, workspace: Workspace, paths: Sequence[str], *, base: str
+) -> Iterator[ShownFile]:
+    """Those of the files that are there, in their order; a new one whole, however long it is.
+
+    Args:
+        base: the branch or commit that the change starts from.
+    """
+    texts = {path: text for path in paths if (text := workspace.read(path)) is not None}
+    is_any_long = any(tokens_of(text) > MAX_SHOWN_TOKENS for text in texts.values())
+    changed = parse_diff(workspace.diff(base)).diff.files if is_any_long else ()
+    added = {file.path: file.added_lines for file in changed if file.kind == "modify"}
+    for path, text in texts.items():
+        part = None
+        if path in added and tokens_of(text) > MAX_SHOWN_TOKENS:
+            part = around_changes(
+                ports.index(), path, added[path], room_tokens=MAX_SHOWN_TOKENS, is_test=True
+            )
+        yield ShownFile(path=path, text=part or text, is_cut=part is not None)

@@ -1,9 +1,10 @@
-"""The proof of a sub-work-item's change: every test without it and with it, for the ledger and the pull request."""
+"""The proof of a change: every test without it and with it, what a merge is measured by, and where the change comes from."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cogworks import __version__
 from cogworks.canonical import canonical
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.openings import opening_warnings, openings_of
@@ -141,3 +142,81 @@ def proof_output(proof: Proof) -> Mapping[str, Any]:
 
 def _is_target(test: ProvenTest, targets: Collection[str]) -> bool:
     return any(is_of(test.id, each) for each in targets)
+
+
+def lost_by_merge(
+    ours: TestReport, theirs: TestReport, merged: TestReport, *, fork: Callable[[], TestReport]
+) -> tuple[str, ...]:
+    """The tests that passed on one side and do not pass in the merge, sorted; none where the merge is no worse than both.
+
+    A test that the other side has and that does not pass there brings its failure along: the merge did not break it. One that
+    the other side removed may go.
+
+    Args:
+        fork: the run on the commit that both sides began with; asked only where a test is gone.
+    """
+    sides = (
+        (_passing(ours), _known(theirs), _passing(theirs)),
+        (_passing(theirs), _known(ours), _passing(ours)),
+    )
+    there, passing = _known(merged), _passing(merged)
+    lost: set[str] = set()
+    gone: set[str] = set()
+    for passed, others, others_passing in sides:
+        for test in passed - passing:
+            if test in others and test not in others_passing:
+                continue
+            (gone if test not in there and test not in others else lost).add(test)
+    if gone:
+        # What both sides began with was removed by the one that has it no more; what is new on one side was lost.
+        lost |= gone - _known(fork())
+    return tuple(sorted(lost))
+
+
+def _passing(report: TestReport) -> frozenset[str]:
+    return frozenset(case.id for case in report.cases if case.outcome == "passed")
+
+
+def _known(report: TestReport) -> frozenset[str]:
+    return frozenset(case.id for case in report.cases)
+
+
+PROVENANCE_FILE = "provenance.json"
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://slsa.dev/provenance/v1"
+BUILD_TYPE = "https://github.com/cogworks-pipeline/cogworks/code_generation@v1"
+
+
+def provenance(task: NodeTask, proof: Proof) -> str:
+    """The content of `provenance.json`; no clock takes part, so that a visit that is repeated states the same."""
+    return f"{canonical(_statement(task, proof))}\n"
+
+
+def _statement(task: NodeTask, proof: Proof) -> dict[str, Any]:
+    item, repository = task.item, f"git+{task.item.repository}"
+    return {
+        "_type": STATEMENT,
+        "subject": [
+            {"name": f"{repository}@{task.branch}", "digest": {"gitCommit": proof.head.commit}},
+        ],
+        "predicateType": PREDICATE,
+        "predicate": {
+            "buildDefinition": {
+                "buildType": BUILD_TYPE,
+                "externalParameters": {
+                    "issue": f"{item.repository}#{item.number}",
+                    "sub_item": task.visit.sub_item or "",
+                },
+                "internalParameters": {"tests": list(proof.commands), "proven": proof.is_proven},
+                "resolvedDependencies": [
+                    {"uri": f"{repository}@{task.base_branch}", "digest": {"gitCommit": proof.base.commit}},
+                ],
+            },
+            "runDetails": {
+                "builder": {"id": "cogworks", "version": {"cogworks": __version__, **proof.versions}},
+                "metadata": {"invocationId": task.visit.visit_key},
+                # Prompts by hash and replies: beside this file in the ledger.
+                "byproducts": [{"name": name} for name in ("proof.json", "manifest-*.json", "reply-*.json")],
+            },
+        },
+    }

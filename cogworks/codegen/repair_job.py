@@ -1,9 +1,10 @@
 """What a repair is about, who works at it, and what it found out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from cogworks.cycle.results import MAX_LISTED
 from cogworks.repair.branches import Course
 from cogworks.repair.budgets import Budgets
 from cogworks.repair.heldback import TriesBeside
@@ -22,7 +23,7 @@ from cogworks.repair.transact.outcomes import Result
 from cogworks.repair.transact.steady import SteadyTests
 from cogworks.repair.transact.transaction import Checks, Tree
 from cogworks.repair.violations import TestRules
-from cogworks.settings.asked_about import ASKED_ABOUT
+from cogworks.settings.sections import ASKED_ABOUT
 from cogworks.sight.seen import Seen
 from cogworks.vocabulary import CommitOid, RunId, Value
 
@@ -113,3 +114,8 @@ class Notes:
 def budgets_of(options: Options) -> Budgets:
     """How many diffs of one request reach the tree."""
     return Budgets(finalists=options.search.finalists, actions_per_txn=options.tnr.actions_per_txn)
+
+
+def listed(tests: Sequence[str]) -> list[str]:
+    """As many of them as one entry of a log names."""
+    return list(tests)[:MAX_LISTED]

@@ -8,7 +8,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.branching import Branching, Chronicle
 from cogworks.codegen.diagnosing import Diagnosis
 from cogworks.codegen.doubting import Doubts, doubts
-from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of
+from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of, listed
 from cogworks.codegen.repair_terms import RepairTerms
 from cogworks.codegen.suitability import (
     known_before,
@@ -20,13 +20,12 @@ from cogworks.codegen.suitability import (
     unfit,
     unproven,
 )
-from cogworks.codegen.testfacts import facts_of
-from cogworks.cycle.actions import Action, Outcome
+from cogworks.codegen.trial import facts_of
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Handler
 from cogworks.cycle.feedback import Attempt, Trial
 from cogworks.cycle.flow import NEXT_BRANCH
-from cogworks.cycle.results import MAX_LISTED, ActionResult, Candidate, Payload, TraceEntry, failed
+from cogworks.cycle.results import Action, ActionResult, Candidate, Outcome, Payload, TraceEntry, failed
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.interview import ModelUnusable
@@ -39,7 +38,7 @@ from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Proof, Runs, weakened_lines
 from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transact.measure import RERUNS, as_found, limited_to
-from cogworks.repair.transact.outcomes import Result, TransactionEvent
+from cogworks.repair.transact.outcomes import Result
 from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.vocabulary import CommitOid
 
@@ -55,7 +54,7 @@ class PatchRun:
         self._tools = tools
         self._chronicle = Chronicle(tools.now)
         self._note = self._chronicle.tell
-        self._ports = TransactionPorts(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
+        self._ports = TransactionPorts(tree=tools.tree, checks=tools.checks, tell=self._chronicle.tell_moment)
         with tools.tree.hold():
             tools.tree.go_back()
         self._base = state_of(tools.tree)
@@ -366,9 +365,7 @@ class PatchRun:
         tests = self._terms.of(landmark).selection.tests
         spans = [[span.artifact, *span.lines] for span in landmark.target_spans]
         self._note("step.begin", landmark=landmark.id, intent=landmark.intent, spans=spans)
-        self._note(
-            "step.test_cmd", landmark=landmark.id, command=self._job.command, tests=list(tests)[:MAX_LISTED]
-        )
+        self._note("step.test_cmd", landmark=landmark.id, command=self._job.command, tests=listed(tests))
 
     def _failed_here(self) -> set[str]:
         """The diffs that failed on the tree as it is now."""
@@ -382,18 +379,16 @@ class PatchRun:
             self._moved("undone")
 
     def _broken(self, result: Result, *, halt: str = "") -> ActionResult:
-        ended = failed(result.code, "; ".join(result.reasons) or result.code)
-        return ended.model_copy(update={"halt": halt, "trace": self._chronicle.taken()})
+        return self._failed(result.code, "; ".join(result.reasons) or result.code, halt=halt)
 
     def _stopped(self, error: TreeChanged) -> ActionResult:
         """What was only to be looked at is changed; a person has to see why."""
-        told = {"halt": str(error), "trace": self._chronicle.taken()}
-        return failed("tree_changed", str(error)).model_copy(update=told)
+        return self._failed("tree_changed", str(error), halt=str(error))
+
+    def _failed(self, code: str, why: str, *, halt: str) -> ActionResult:
+        return failed(code, why).model_copy(update={"halt": halt, "trace": self._chronicle.taken()})
 
     def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
         undone, self._taken_back = self._taken_back, 0
         told: dict[str, Any] = {"tree": self._head.tree, "taken_back": undone} if undone else {}
         return ActionResult(outcome=outcome, trace=self._chronicle.taken(), **(told | more))
-
-    def _tell_moment(self, moment: TransactionEvent) -> None:
-        self._note(moment.kind, step=moment.step, **moment.data)

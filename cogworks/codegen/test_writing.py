@@ -25,8 +25,7 @@ from cogworks.codegen.handoff import (
     resolved,
     stored_handoff,
 )
-from cogworks.codegen.prompt import HandedOver, coding_opening, findings_to_resolve, judged
-from cogworks.codegen.shown_tests import shown_tests
+from cogworks.codegen.prompt import HandedOver, coding_opening, findings_to_resolve, judged, shown_tests
 from cogworks.codegen.suite import Scope, run_scope, scope_in_words
 from cogworks.codegen.testgate import (
     WAIVABLE,
@@ -44,10 +43,9 @@ from cogworks.codegen.testgate import (
 )
 from cogworks.codegen.transaction import commit_message
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
-from cogworks.cycle.actions import Outcome
 from cogworks.cycle.feedback import Trial, judge_setback
 from cogworks.cycle.flow import TEST_WRITINGS
-from cogworks.cycle.results import ActionResult, TraceEntry
+from cogworks.cycle.results import ActionResult, Outcome, TraceEntry
 from cogworks.domain_services.failing import failures_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import bounds_of, proposed_paths, to_allow_more

@@ -13,11 +13,9 @@ from typing import Final
 from cogworks.codebase.changes import FileChange, normalised
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import diff_of
-from cogworks.codegen.near import near_tests
 from cogworks.codegen.plan_bounds import bounds_of
-from cogworks.codegen.suite import Scope, run_scope, run_suite, scope_in_words
-from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
-from cogworks.codegen.verdicts import Observed, steadied, trial_of
+from cogworks.codegen.suite import Scope, near_tests, run_scope, run_suite, scope_in_words
+from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound, Observed, steadied, trial_of
 from cogworks.cycle.feedback import Trial
 from cogworks.cycle.results import MAX_LISTED, TraceEntry
 from cogworks.domain_services.messages import Diagnostic, TestReport

@@ -8,15 +8,16 @@ from cogworks.canonical import sha256
 from cogworks.codebase.merging import Joined, has_marks
 from cogworks.codegen.answer_forms import in_one_form, paths_of
 from cogworks.codegen.handoff import stored_handoff
-from cogworks.codegen.merge_proof import lost_by_merge
-from cogworks.codegen.patches import file_actions
-from cogworks.codegen.provenance import PROVENANCE_FILE, provenance
+from cogworks.codegen.plan_bounds import file_actions
 from cogworks.codegen.proving import (
     PROOF_FILE,
+    PROVENANCE_FILE,
     Side,
+    lost_by_merge,
     proof_of,
     proof_output,
     proof_text,
+    provenance,
     side,
     stored_proof,
     unsteady,

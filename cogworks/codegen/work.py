@@ -11,34 +11,31 @@ from cogworks.codegen.disputing import Dispute, Disputes
 from cogworks.codegen.handoff import TestHandoff, dropped, hands_over, regression_paths
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.mending import Mender, mender_of
-from cogworks.codegen.near import SLOW_S
 from cogworks.codegen.noticing import with_mistakes
-from cogworks.codegen.patches import own_files, tree_name
-from cogworks.codegen.plan_bounds import granted_before
-from cogworks.codegen.provenance import PROVENANCE_FILE, provenance
+from cogworks.codegen.plan_bounds import granted_before, own_files, tree_name
 from cogworks.codegen.proving import (
     PROOF_FILE,
+    PROVENANCE_FILE,
     Side,
     base_of,
     proof_of,
     proof_text,
+    provenance,
     side,
     stored_proof,
     unsteady,
     with_hidden,
     with_openings,
 )
-from cogworks.codegen.suite import Baseline, Scope, SuiteRuns, run_suite
+from cogworks.codegen.suite import SLOW_S, Baseline, Scope, SuiteRuns, run_suite
 from cogworks.codegen.test_writing import TestWriting
-from cogworks.codegen.testfacts import facts_of
 from cogworks.codegen.testgate import without_handed_over
 from cogworks.codegen.transaction import Kept, Transactions, Tried, Wanted
-from cogworks.codegen.verdicts import without_own
-from cogworks.cycle.actions import Action, Outcome
+from cogworks.codegen.trial import facts_of, without_own
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Handler
 from cogworks.cycle.feedback import Attempt, Trial, judge_diagnostics
-from cogworks.cycle.results import ActionResult, Candidate, Payload, TraceEntry, failed
+from cogworks.cycle.results import Action, ActionResult, Candidate, Outcome, Payload, TraceEntry, failed
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import planned_item, proposed_paths
 from cogworks.nodes.contract import Failed, NodePorts, Workspace

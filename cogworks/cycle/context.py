@@ -6,9 +6,8 @@ from typing import Any
 from pydantic import Field
 
 from cogworks.canonical import canonical, sha256
-from cogworks.cycle.actions import SIDE, Action, Outcome
 from cogworks.cycle.feedback import Attempt
-from cogworks.cycle.results import ActionResult, Candidate, Payload
+from cogworks.cycle.results import SIDE, Action, ActionResult, Candidate, Outcome, Payload
 from cogworks.repair.ladder import ORDER, Ladder, Rung
 from cogworks.vocabulary import Value
 

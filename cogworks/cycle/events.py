@@ -1,17 +1,81 @@
-"""Everything a coding cycle tells of itself: one type for each kind of event."""
+"""Everything a coding cycle tells of itself: one type for each kind of event, and the limits and memories that they name."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from cogworks.cycle.actions import Action
 from cogworks.cycle.context import Task
-from cogworks.cycle.limits import Limits
-from cogworks.cycle.observations import Observation
-from cogworks.cycle.results import ActionResult, Payload
+from cogworks.cycle.results import Action, ActionResult, Payload
 from cogworks.pipeline.arbiter import Choice
 from cogworks.vocabulary import Value
+
+
+class Limits(Value):
+    """The limits of one run; zero and negative ones are refused."""
+
+    max_cycles: int = Field(default=100, gt=0)
+    max_patches: int = Field(default=10, gt=0)
+    """Transactions that may be started."""
+    max_test_runs: int = Field(default=20, gt=0)
+    generation_retries: int = Field(default=1, ge=0)
+    """Further requests for a change after one that gave nothing valid, before the failure is analysed anew."""
+    finalists: int = Field(default=2, gt=0)
+    """Changes of one request that are tried."""
+    cycle_timeout_s: float = Field(default=600.0, gt=0)
+    total_timeout_s: float = Field(default=3600.0, gt=0)
+    test_timeout_s: float = Field(default=300.0, gt=0)
+    build_timeout_s: float = Field(default=600.0, gt=0)
+    lint_timeout_s: float = Field(default=120.0, gt=0)
+    patch_timeout_s: float = Field(default=30.0, gt=0)
+    """Of undoing a patch. Applying one runs the tests inside its transaction and has their limit."""
+    other_timeout_s: float = Field(default=180.0, gt=0)
+
+    def action_ms(self, action: Action) -> int:
+        """How long one action may take, in milliseconds."""
+        match action:
+            case Action.RUN_TESTS | Action.RUN_FOCUSED_TESTS | Action.APPLY_PATCH:
+                seconds = self.test_timeout_s
+            case Action.BUILD:
+                seconds = self.build_timeout_s
+            case Action.LINT | Action.VALIDATE:
+                seconds = self.lint_timeout_s
+            case Action.REVERT_PATCH:
+                seconds = self.patch_timeout_s
+            case _:
+                seconds = self.other_timeout_s
+        return round(seconds * 1000)
+
+
+class Situation(Value):
+    """Where a run stood when it decided."""
+
+    environment: str
+    """Names conventions and words of the questions."""
+    attempts: int
+    """Changes that were rolled back since the last one that was kept: 0, 1, 2 (or 3), 4 (or more)."""
+    test_file: str
+    """Of the first failing test; empty where none fails."""
+    signature: str
+    """8 hex digits of what failed last; empty where nothing does."""
+    is_stalled: bool
+    """The last two runs of the tests failed alike."""
+
+
+class Observation(Value):
+    """A decision, where it was made, and what came of it."""
+
+    pattern: str
+    """The action, and for what reason, e.g. `GENERATE_PATCH:rolled_back`."""
+    situation: Situation
+    worth: float = Field(ge=0, le=1)
+    """1: a change was kept after it; 0.5: it was taken back; 0: none was kept."""
+    age_days: int = Field(ge=0)
+    source: str
+    """Which log, e.g. `41/visits/0007-code_generation@57`."""
+    cycle: int
+    """Of that log."""
+
 
 LOG_SCHEMA = 1
 MAX_PAYLOAD_CHARS = 4_096

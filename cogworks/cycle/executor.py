@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from threading import Lock
 
-from cogworks.cycle.actions import TERMINAL, Action, Outcome
 from cogworks.cycle.context import CycleContext
-from cogworks.cycle.results import ActionResult, Payload, checked, failed
+from cogworks.cycle.results import TERMINAL, Action, ActionResult, Outcome, Payload, checked, failed
 from cogworks.errors import CogworksError
 
 Handler = Callable[[Payload, CycleContext, int], ActionResult]

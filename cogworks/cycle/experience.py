@@ -4,12 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cogworks.canonical import canonical, digest, sha256
-from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext, fold
-from cogworks.cycle.events import Committed, Event, ExecutionComplete, Header, Proposed
+from cogworks.cycle.events import (
+    Committed,
+    Event,
+    ExecutionComplete,
+    Header,
+    Observation,
+    Proposed,
+    Situation,
+)
 from cogworks.cycle.flow import next_step
-from cogworks.cycle.observations import Observation, Situation
-from cogworks.cycle.results import ActionResult, Payload
+from cogworks.cycle.results import Action, ActionResult, Outcome, Payload
 from cogworks.repair.transact.measure import file_of
 
 MAX_OBSERVATIONS = 64

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext
+from cogworks.cycle.results import Action, Outcome
 from cogworks.repair.ladder import Rung
 
 NEXT_BRANCH = "next_branch"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from cogworks.canonical import digest
-from cogworks.cycle.actions import TERMINAL, Action
 from cogworks.cycle.context import CycleContext, fold
 from cogworks.cycle.eventlog import GENESIS, chained
 from cogworks.cycle.events import (
@@ -25,13 +24,11 @@ from cogworks.cycle.executor import Executor, Handler
 from cogworks.cycle.experience import environment_of
 from cogworks.cycle.flow import next_step
 from cogworks.cycle.monitor import SerialityMonitor, Violation
-from cogworks.cycle.outcome import CycleSummary, RunResult
-from cogworks.cycle.proposing import BUILT_IN, Generator, built_in, slotted, told
-from cogworks.cycle.results import ActionResult, Payload, TraceEntry, failed
+from cogworks.cycle.proposing import BUILT_IN, Generator, Memory, built_in, slotted, told, weighed
+from cogworks.cycle.results import TERMINAL, Action, ActionResult, Payload, TraceEntry, failed
 from cogworks.cycle.signals import Forced, SignalQueue
 from cogworks.cycle.slot import Decision, Slot
-from cogworks.cycle.watchdogs import alarms, is_last_cycle
-from cogworks.cycle.weighing import Memory, weighed
+from cogworks.cycle.watchdogs import CycleSummary, RunResult, alarms, is_last_cycle
 from cogworks.errors import CogworksError, UsageError
 from cogworks.pipeline.arbiter import Choice, Proposal, Signal, choose
 

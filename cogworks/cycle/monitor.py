@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cogworks.cycle.actions import TERMINAL, Action
 from cogworks.cycle.events import (
     Body,
     Committed,
@@ -22,6 +21,7 @@ from cogworks.cycle.events import (
     Selected,
     Weighed,
 )
+from cogworks.cycle.results import TERMINAL, Action
 from cogworks.vocabulary import Value
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from cogworks.canonical import digest
-from cogworks.cycle.actions import Action, priority
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.eventlog import comparable
 from cogworks.cycle.events import (
@@ -27,7 +26,7 @@ from cogworks.cycle.executor import Handler
 from cogworks.cycle.flow import Draft
 from cogworks.cycle.loop import TERMINAL_REFUSED, WATCHDOG, CodingCycle, CyclePorts
 from cogworks.cycle.proposing import Generator
-from cogworks.cycle.results import ActionResult, Payload
+from cogworks.cycle.results import Action, ActionResult, Payload, priority
 from cogworks.cycle.signals import Forced, obeyable
 from cogworks.errors import CogworksError, UsageError
 from cogworks.pipeline.arbiter import Proposal, Signal, choose

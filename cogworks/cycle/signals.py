@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from cogworks.cycle.actions import TERMINAL, Action
 from cogworks.cycle.events import ForcedDropped, ForcedInjection
+from cogworks.cycle.results import TERMINAL, Action
 from cogworks.pipeline.arbiter import Signal
 
 

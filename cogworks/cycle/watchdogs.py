@@ -1,12 +1,12 @@
-"""When a run has to stop, whatever anybody proposes: rules over what the cycle knows, in a fixed order. Pure."""
+"""When a run has to stop, whatever anybody proposes, and how it ended: rules over what the cycle knows, in a fixed order. Pure."""
 
 from collections.abc import Iterator, Mapping
 
-from cogworks.cycle.actions import TERMINAL, Action, Outcome
 from cogworks.cycle.context import MAX_SIGNATURES, CycleContext
+from cogworks.cycle.events import Limits
 from cogworks.cycle.feedback import Stop, history, reason_to_stop
 from cogworks.cycle.flow import next_step
-from cogworks.cycle.limits import Limits
+from cogworks.cycle.results import TERMINAL, Action, Outcome
 from cogworks.vocabulary import Value
 
 MAX_IDLE = 3
@@ -95,3 +95,43 @@ def _used_up(limit: int, what: str) -> str:
         if limit == 1
         else f"{limit} {what}{'es' if what == 'patch' else 's'} are used up"
     )
+
+
+class CycleSummary(Value):
+    """One finished cycle."""
+
+    cycle: int
+    action: Action
+    outcome: Outcome
+    was_forced: bool
+    slot_id: str
+    losers: tuple[str, ...]
+    decision_ms: float
+    execution_ms: float
+
+
+class RunResult(Value):
+    """What came of a run."""
+
+    success: bool
+    """FINALIZE was carried out; nothing else is a success."""
+    final_action: Action | None
+    """None when the run was broken off."""
+    cycles_executed: int
+    total_ms: float
+    tests_passing: bool
+    patches_applied: int
+    """Transactions kept and not reverted."""
+    seriality_maintained: bool
+    error: str = ""
+    """Why it was aborted."""
+    history: tuple[CycleSummary, ...] = ()
+
+    def summary(self) -> str:
+        """One line."""
+        status = "SUCCESS" if self.success else "FAILURE"
+        cycles = f"{self.cycles_executed} cycle{'' if self.cycles_executed == 1 else 's'}"
+        return (
+            f"[{status}] {self.final_action or 'broken off'} after {cycles} ({self.total_ms:.1f}ms). "
+            f"Tests passing: {self.tests_passing}. Patches applied: {self.patches_applied}."
+        )

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from cogworks.demo.facts import AUTHOR, DEFAULT_BRANCH, FULL_NAME, OWNER, sample_folder
 from cogworks.errors import CogworksError
-from cogworks.hub.kept_tokens import pages_link
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
+from cogworks.hub.store import pages_link
 from cogworks.hub.world import World
 from cogworks.own_folders import own_folder
 from cogworks.unfit import writing

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from cogworks.domain_services.checking import SimulateParams
+from cogworks.domain_services.checking import PrepareParams, SimulateParams
 from cogworks.domain_services.exploring import BesideParams
 from cogworks.domain_services.messages import Message
-from cogworks.domain_services.preparing import PrepareParams
 
 Params = TypeVar("Params", bound=Message)
 

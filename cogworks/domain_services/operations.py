@@ -1,12 +1,16 @@
-"""Which operations the Extension API has, what each is asked, what it answers, and how long it may take."""
+"""Which operations the Extension API has, what each is asked and answers, how long it may take, and the published form of it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from cogworks.domain_services import checking, exploring, preparing
-from cogworks.domain_services.messages import Handshake, Message, TestReport
+from pydantic import BaseModel
+
+from cogworks.domain_services import checking, exploring
+from cogworks.domain_services.messages import Handshake, Message, Request, Response, TestReport
+from cogworks.vocabulary import Value
 
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
@@ -66,8 +70,8 @@ SIMULATE = Operation(
 )
 PREPARE = Operation(
     "prepare",
-    preparing.PrepareParams,
-    preparing.Prepared,
+    checking.PrepareParams,
+    checking.Prepared,
     "make the environment that tests run in, and tell what was chosen",
     PREPARE_LIMIT_S,
     is_extra=True,
@@ -168,3 +172,90 @@ ALL: tuple[Operation[Any, Any], ...] = (
 )
 OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType({each.method: each for each in ALL})
 """By method name, the handshake first."""
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class Profile(Value):
+    """What a service of some kind is expected to offer; read by people and by the conformance suite, never at run time."""
+
+    title: str
+    description: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+
+PROFILES: Mapping[str, Profile] = {
+    "code": Profile(
+        title="A programming language",
+        description="Checks and tests what Code Generation writes; the node does without what is optional.",
+        required=("validate", "simulate"),
+        optional=(
+            "normalise",
+            "review_rules",
+            "validate_deps",
+            "extract_interfaces",
+            "dependency_graph",
+        ),
+    ),
+    "repair": Profile(
+        title="A programming language whose faults can be localised",
+        description="What localisation and probing ask beyond `code`; each signal that is missing is named in the result.",
+        required=("validate", "simulate", "index", "call_graph", "coverage", "trace", "signatures"),
+        optional=(
+            "normalise",
+            "review_rules",
+            "validate_deps",
+            "extract_interfaces",
+            "dependency_graph",
+            "instrument",
+        ),
+    ),
+    "firmware": Profile(
+        title="Firmware",
+        description="Code that meets hardware at interfaces of the registry.",
+        required=("validate", "simulate", "extract_interfaces"),
+        optional=("normalise", "review_rules", "validate_deps", "dependency_graph"),
+    ),
+    "review": Profile(
+        title="Rules only",
+        description="A secondary service that looks at files and runs nothing, e.g. a checker of licences.",
+        required=("validate",),
+        optional=("review_rules",),
+    ),
+}
+
+
+def schema_files() -> dict[str, str]:
+    """The files of `schemas/extension-api/`, by name: the envelopes, and two for each method."""
+    models: dict[str, type[BaseModel]] = {"request": Request, "response": Response}
+    for operation in ALL:
+        models[f"{operation.method}.params"] = operation.params
+        models[f"{operation.method}.result"] = operation.result
+    return {f"{name}.json": _text(_schema(model)) for name, model in models.items()}
+
+
+def profile_files() -> dict[str, str]:
+    """The files of `schemas/capability-profiles/`, by name."""
+    return {f"{name}.json": _text(profile.model_dump(mode="json")) for name, profile in PROFILES.items()}
+
+
+def response_schema(method: str) -> dict[str, Any]:
+    """What a response to this method must fit when it is not an error: the envelope with the method's result."""
+    schema = _schema(Response)
+    if method not in OPERATIONS:
+        return schema
+    result = _schema(OPERATIONS[method].result)
+    definitions = {**schema.get("$defs", {}), **result.pop("$defs", {})}
+    result.pop("$schema")
+    properties = {**schema["properties"], "result": result}
+    return {**schema, "properties": properties, "$defs": definitions}
+
+
+def _schema(model: type[Message] | type[BaseModel]) -> dict[str, Any]:
+    return {"$schema": DIALECT, **model.model_json_schema(mode="validation")}
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

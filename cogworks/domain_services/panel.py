@@ -32,8 +32,7 @@ from cogworks.domain_services.operations import (
     Operation,
 )
 from cogworks.domain_services.origins import HasPath
-from cogworks.domain_services.paging import in_pages
-from cogworks.domain_services.parts import beside
+from cogworks.domain_services.parts import beside, in_pages
 from cogworks.domain_services.roots import inner_roots, lies_in, own_params, own_result, own_results
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import TryAgainLater

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from cogworks.engine.claim import give_back
 from cogworks.engine.consider import Considered
 from cogworks.engine.ports import MovingLedger, Tracker
-from cogworks.engine.release import give_back
 from cogworks.errors import PermissionRefused
+from cogworks.forge.bodies import STATUS_TOPIC
 from cogworks.forge.effects import PostComment
-from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.notices import owed_comment
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
@@ -17,9 +17,9 @@ from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Entry, VisitLease
 from cogworks.ledger.record import change_for
 from cogworks.pipeline.decision import INPUTS, Answer
+from cogworks.pipeline.noticing import rest_line
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import RunState, first_visit_key
 from cogworks.pipeline.visits import LEASE_TTL_S, MAX_ATTEMPTS, Lease
 from cogworks.vocabulary import BranchName, CommitOid, VisitKey

@@ -10,29 +10,27 @@ from pydantic import ValidationError
 
 from cogworks.codegen.suite import run_part
 from cogworks.domain_services.answers import Answer
+from cogworks.domain_services.checking import Prepared, PrepareParams
 from cogworks.domain_services.messages import ErrorCode, TestReport
 from cogworks.domain_services.operations import PREPARE
 from cogworks.domain_services.parts import in_parts, joined
-from cogworks.domain_services.preparing import Prepared, PrepareParams
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.engine.base_findings import (
     WHO,
     BaseEnvironment,
     BaseFindings,
     environment_of,
-    not_made,
-    refused,
-    told_besides,
-    verdict,
-    with_report,
-)
-from cogworks.engine.base_memory import (
     is_alike,
     is_due,
     known_base,
     matters,
+    not_made,
+    refused,
     still_holds,
+    told_besides,
+    verdict,
     with_problem,
+    with_report,
 )
 from cogworks.engine.record import Claimed
 from cogworks.engine.workability import runs_tests

@@ -1,8 +1,6 @@
-"""What a claim is made of, and what a claimed visit starts with.
+"""What a claim is made of, what a claimed visit starts with, and how it is given back."""
 
-Before its first model call a run looks up what it is expected to cost; that is kept with the claim.
-"""
-
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -14,24 +12,26 @@ from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
 from cogworks.engine.remember import replies_in, told_before
 from cogworks.engine.tasks import task_for, with_edits
+from cogworks.errors import ApprovalNeeded, BudgetReached, CogworksError
 from cogworks.forge.wordings import edited_texts
-from cogworks.ledger.lease import VisitLease
+from cogworks.ledger.lease import RELEASED, Entry, VisitLease
 from cogworks.llm.budget import PriceList
 from cogworks.llm.provider import Usage
 from cogworks.nodes.shown import SHARES
 from cogworks.nodes.task import MAX_ANSWERS, Conventions, NodeTask
 from cogworks.pipeline.calls import lapsed_calls
-from cogworks.pipeline.closing import is_last_to_merge
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.elements import Node, is_routing, place_of
 from cogworks.pipeline.expected import asking_nodes, from_history, from_questions
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.lane_choice import MOST_FILES
 from cogworks.pipeline.limits import calls_model, grant
+from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.position import Standing, aborted_by
 from cogworks.pipeline.spend import Expected, ItemCost, Sum
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.visits import Lease
+from cogworks.pipeline.unmerged import is_last_to_merge
+from cogworks.pipeline.visits import Lease, NextCall
 from cogworks.pipeline.wording import input_digest
 from cogworks.settings.config import Config
 
@@ -250,3 +250,53 @@ def _question(pipeline: Pipeline, node: Node, config: Config, prices: PriceList,
     price = prices.price_of(config.llm.visiting(node.id, pipeline.name).model)
     usage = Usage(input_tokens=_BESIDES_TOKENS + shown_tokens, output_tokens=_ANSWER_TOKENS)
     return Sum(usd=float(price.cost_of(usage)), tokens=usage.input_tokens + usage.output_tokens)
+
+
+MAX_SHOWN_CHARS = 300
+
+
+def give_back(
+    visit_lease: VisitLease,
+    say: Callable[[str], None],
+    *,
+    short_of: NextCall | None = None,
+    asks: AskedCall | None = None,
+    waits_for: Callable[[RunState], str] = lambda _: "",
+) -> None:
+    """Release the lease so that nobody has to wait for it to grow old; never raises a deliberate failure.
+
+    Args:
+        short_of: the call that did not fit into the budget: nobody claims the visit again before it does.
+        asks: the call that a person has to approve before anybody claims the visit again.
+        waits_for: what the run rests on then.
+    """
+    spent = visit_lease.spent
+
+    def released(state: RunState) -> Entry:
+        after = state.released(
+            visit_lease.lease, spent, short_of=short_of, why=visit_lease.stop_reason, asks=asks
+        )
+        return Entry(state=after, verb=RELEASED, waits_for=waits_for(after))
+
+    try:
+        visit_lease.finish(released)
+    except CogworksError as error:
+        # What ended the visit matters more; a lease that stays is taken over when it is old enough.
+        say(f"could not release the lease, which now ends by its age: {error}")
+
+
+def short_of(error: BudgetReached) -> NextCall | None:
+    """The call that the error refused; None where only somebody outside of the run knows when it may be made."""
+    if error.needs_usd is None or error.needs_tokens is None:
+        return None
+    # Rounded up: a claim that stops at the same call again would be for nothing.
+    return NextCall(cost_usd=math.ceil(error.needs_usd * 1_000_000) / 1_000_000, tokens=error.needs_tokens)
+
+
+def asked_call(error: ApprovalNeeded) -> AskedCall:
+    """The call as people are asked about it."""
+    # It stands between backticks in a comment of ours, and the model wrote it.
+    plain = error.shown.replace("`", "'").replace("<", "\\u003c")
+    shown = plain if len(plain) <= MAX_SHOWN_CHARS else f"{plain[:MAX_SHOWN_CHARS]}…"
+    asked = {"tool": error.tool, "hash": error.call_hash, "lapsed": error.lapsed, "code": error.code}
+    return AskedCall.model_validate({**asked, "shown": shown})

@@ -7,12 +7,10 @@ from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
-from cogworks.forge.conflicts import with_conflicts
+from cogworks.forge.bodies import text_below_marker
 from cogworks.forge.facts import FailedCheck, ReviewText
-from cogworks.forge.failing_checks import Failing, failing_heads, has_failing, with_failed_checks
 from cogworks.forge.inbox import hear, people_to_ask_about
 from cogworks.forge.labels import first_lane
-from cogworks.forge.markers import text_below_marker
 from cogworks.forge.notices import (
     refuse_foreign_ledger,
     refuse_ledger_of_others,
@@ -22,6 +20,7 @@ from cogworks.forge.notices import (
 from cogworks.forge.observe import facts_of
 from cogworks.forge.reviews import new_change_requests, with_change_requests
 from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.unmergeable import Failing, failing_heads, has_failing, with_conflicts, with_failed_checks
 from cogworks.forge.wordings import (
     approvers_to_ask_about,
     doubted_approvals,
@@ -35,7 +34,6 @@ from cogworks.forge.wordings import (
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.task import WorkItem
-from cogworks.pipeline.contamination import suspected
 from cogworks.pipeline.decision import Decision, Run, decide
 from cogworks.pipeline.elements import place_of
 from cogworks.pipeline.facts import Facts
@@ -45,10 +43,10 @@ from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import pipelines_of
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.pipeline.transitions import moved_up_for_safety
-from cogworks.pipeline.wording import worded
+from cogworks.pipeline.unmerged import revalidated
+from cogworks.pipeline.wording import suspected, worded
 from cogworks.settings.config import PIPELINE_FILE, Config, require_config
 from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
 

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cogworks.engine.consider import Reads
-from cogworks.engine.neighbours import ListsNeighbours
 from cogworks.engine.record import Claimed
-from cogworks.engine.remember import ReadsLogs
+from cogworks.engine.remember import ListsNeighbours, ReadsLogs
 from cogworks.forge.effects import Effect
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import RepositoryFacts, Snapshot
 from cogworks.ledger.record import Change, LedgerCommit, Tip
-from cogworks.llm.account import Secures
-from cogworks.llm.budget import PriceList
+from cogworks.llm.budget import PriceList, Secures
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure

@@ -9,7 +9,7 @@ from typing import Any
 
 from cogworks.engine.packs import PACKS_FILE, frozen_by, packs_text
 from cogworks.engine.tasks import VIEW, slot_values
-from cogworks.forge.markers import STATUS_TOPIC
+from cogworks.forge.bodies import STATUS_TOPIC
 from cogworks.forge.publication import Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.ledger.lease import Entry, VisitLease
@@ -20,21 +20,20 @@ from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks, ReadElsewhere
 from cogworks.packs.declared import Exemplar, Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION
-from cogworks.pipeline.closing import done_with
 from cogworks.pipeline.decision import Run
-from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations, edges_line
 from cogworks.pipeline.elements import PARTS, is_routing
 from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.lane_choice import suits_large, suits_small
-from cogworks.pipeline.noticing import noticed
+from cogworks.pipeline.noticing import noticed, rest_line
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.revalidation import left_at, looked_at
 from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.pipeline.transitions import (
+    EdgeEvaluation,
+    edge_evaluations,
+    edges_line,
     learn_classification,
     learn_parts,
     learn_plan,
@@ -42,6 +41,7 @@ from cogworks.pipeline.transitions import (
     settle,
     switched,
 )
+from cogworks.pipeline.unmerged import done_with, left_at, looked_at
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber

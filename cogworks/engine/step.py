@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cogworks.engine.answer import AnswerPorts, answer, inputs_lease
-from cogworks.engine.claim import claimed, lease_for, stopped_by, with_expected
+from cogworks.engine.claim import claimed, give_back, lease_for, stopped_by, with_expected
 from cogworks.engine.consider import (
     Considered,
     NoSuchNode,
@@ -18,7 +18,6 @@ from cogworks.engine.packs import MalformedPacks
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
 from cogworks.engine.refuse import Refused, tell_refusal
-from cogworks.engine.release import give_back
 from cogworks.engine.report import StepReport, outcome_after, report
 from cogworks.engine.tasks import missing_inputs, sources_of
 from cogworks.engine.visit import Ended, run_visit
@@ -41,9 +40,9 @@ from cogworks.nodes.contract import Failed
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.expected import came_to
 from cogworks.pipeline.limits import calls_model, shortage
+from cogworks.pipeline.noticing import rest_line
 from cogworks.pipeline.people import BLOCKED
 from cogworks.pipeline.position import Standing, instance_name, waiting_for
-from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.visits import Lease, VisitRecord
 

@@ -10,11 +10,11 @@ from cogworks.nodes.task import Conventions, Learnt, NodeTask, PullRequestRef, S
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.facts import PullFacts
-from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.gates import slug_of
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.redoing import open_changes
 from cogworks.pipeline.state import RunState
+from cogworks.pipeline.unmerged import Foundation, foundations
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
 

@@ -4,11 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from cogworks.engine.neighbours import with_neighbours
-from cogworks.engine.outgoing import effects_of, forewarning, learn_where_it_stands
+from cogworks.engine.claim import asked_call, give_back, short_of
 from cogworks.engine.packs import exemplars_of, shelf_of
 from cogworks.engine.ports import Push, Session, SessionOrder, Tracker, VisitPorts
-from cogworks.engine.purse import Purse, purse_of
 from cogworks.engine.record import (
     Claimed,
     ending_of,
@@ -17,10 +15,10 @@ from cogworks.engine.record import (
     with_known_pipeline,
     with_published,
 )
-from cogworks.engine.release import asked_call, give_back, short_of
-from cogworks.engine.remember import remembering
+from cogworks.engine.remember import remembering, with_neighbours
+from cogworks.engine.report import effects_of, forewarning, learn_where_it_stands
 from cogworks.engine.route import answers_in, routing_procedure
-from cogworks.engine.time_limits import Deadline, outcome_within
+from cogworks.engine.visit_limits import Deadline, Purse, outcome_within, purse_of
 from cogworks.errors import ApprovalNeeded, BudgetReached
 from cogworks.forge.effects import Effect, PushBranch
 from cogworks.forge.inbox import objection
@@ -36,11 +34,11 @@ from cogworks.packs.telling import for_people
 from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.graph import Node
 from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
+from cogworks.pipeline.noticing import rest_line
 from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.revalidation import about_to_push
 from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.unmerged import about_to_push
 from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, NextCall, VisitRecord
 from cogworks.settings.config import Config
 

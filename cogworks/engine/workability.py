@@ -13,10 +13,9 @@ from cogworks.llm.repository_files import (
     unframed,
 )
 from cogworks.nodes.deterministic import OPERATIONS
-from cogworks.nodes.from_prompt import VARIABLES
+from cogworks.nodes.from_prompt import FILES_FIELD, VARIABLES, writes_files
 from cogworks.nodes.registry import CALLS, NODES
 from cogworks.nodes.spawning import TEMPLATE_VARIABLES, is_own_label
-from cogworks.nodes.written_files import FILES_FIELD, writes_files
 from cogworks.pipeline.graph import Node, Pipeline, PipelineConfiguration
 from cogworks.pipeline.tables import meant
 from cogworks.settings.config import CONFIG_FILE, Config

@@ -6,9 +6,9 @@ How a pull request says which issue it is part of, and that its merge closes it.
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from cogworks.forge.bodies import work_prefix
 from cogworks.forge.effects import CloseIssue, ClosePullRequest, EditPullRequest, SetBase
 from cogworks.forge.facts import PullRequest
-from cogworks.forge.markers import work_prefix
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.state import RunState

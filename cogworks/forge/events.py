@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cogworks.forge.markers import parse_marker
+from cogworks.forge.bodies import parse_marker
 from cogworks.vocabulary import Value
 
 Payload = Mapping[str, Any]

@@ -1,13 +1,18 @@
-"""How the labels cogworks creates look in a repository, which labels people speak with, and which lane they choose by them."""
+"""How the labels cogworks creates look in a repository, which labels people speak with, and what of a broken configuration says so."""
 
-from collections.abc import Collection
+import tomllib
+from collections.abc import Collection, Mapping
 from typing import Literal, Protocol, get_args
 
+from pydantic import ValidationError
+
+from cogworks.errors import CogworksError
 from cogworks.forge.facts import LabelEvent
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.people import IgnoredLabel, InputLabel
-from cogworks.settings.config import Config
-from cogworks.settings.sections import AskedLane, LabelConfig, Lane
+from cogworks.settings.config import Config, require_config
+from cogworks.settings.sections import AskedLane, LabelConfig, Lane, LlmConfig, label_clashes
+from cogworks.toml_text import tables_in
 
 
 class LabelSource(Protocol):
@@ -105,3 +110,28 @@ def first_lane(snapshot: Snapshot, config: Config, ignored: Collection[IgnoredLa
     if asked == "large":
         return "large"
     return "small" if asked == "small" and config.labels.safety_critical not in labels else "default"
+
+
+_NO_MODEL = LlmConfig(model="unknown")
+
+
+def legible_config(files: Mapping[str, str]) -> Config:
+    """The configuration; where it cannot be understood, its labels if those can, and the defaults for everything else.
+
+    Only for telling people what is wrong: nothing runs on it. By the defaults no App is obeyed.
+
+    Args:
+        files: below `.cogworks`: path -> text.
+    """
+    try:
+        return require_config(files, where="the repository")
+    except CogworksError:
+        return Config(llm=_NO_MODEL, labels=_labels(files.get("config.toml", "")))
+
+
+def _labels(text: str) -> LabelConfig:
+    try:
+        labels = LabelConfig.model_validate(tables_in(text).get("labels", {}))
+    except (tomllib.TOMLDecodeError, ValidationError):
+        return LabelConfig()
+    return LabelConfig() if label_clashes(labels) else labels

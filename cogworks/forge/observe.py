@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from cogworks.forge.bodies import work_prefix
 from cogworks.forge.facts import PullRequest
 from cogworks.forge.labels import asked_lane, counting_labels, newest_event, present_inputs
-from cogworks.forge.markers import work_prefix
 from cogworks.forge.publication import commit_body
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import is_status_lost

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from cogworks.forge.bodies import parse_marker
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
@@ -24,7 +25,6 @@ from cogworks.forge.effects import (
     SetLabels,
 )
 from cogworks.forge.facts import Account, Branch, Comment, PullRequest, SubIssue
-from cogworks.forge.markers import parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.vocabulary import VISIT_TRAILER, BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
 

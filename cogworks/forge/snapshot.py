@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Literal
 
 from cogworks.forge.facts import (
     Branch,
@@ -100,3 +101,18 @@ def many_comments(snapshot: Snapshot) -> str:
         "cogworks keeps the status comment up to date. Give commands by labels from then on, or move the "
         "rest of the work to a new issue."
     )
+
+
+class Neighbour(Value):
+    """Another issue of the repository, or a merged pull request."""
+
+    number: IssueNumber
+    title: str
+    body: str
+    kind: Literal["issue", "pull request"]
+    state: Literal["open", "closed", "merged"]
+    why_closed: str = ""
+    """`completed`, `not planned` or `duplicate`; empty where nobody said."""
+    labels: tuple[str, ...] = ()
+    head: BranchName = BranchName("")
+    """Of a pull request."""

@@ -12,16 +12,13 @@ from cogworks.forge.bases import (
     issue_closed_with_parts,
     shown_only_closed,
 )
-from cogworks.forge.bodies import capped
+from cogworks.forge.bodies import STATUS_TOPIC, capped, marked
 from cogworks.forge.effects import AddReaction, EditComment, Effect, PostComment, SetLabels
 from cogworks.forge.facts import Comment
-from cogworks.forge.markers import STATUS_TOPIC, marked
-from cogworks.forge.money import budget_lines, cost_so_far, expected_lines
-from cogworks.forge.notices import divided, insisted_on, notices
+from cogworks.forge.notices import budget_lines, cost_so_far, divided, expected_lines, insisted_on, notices
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
 from cogworks.leaving import in_markdown
-from cogworks.pipeline.closing import closing_pull, done_with, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
@@ -31,6 +28,7 @@ from cogworks.pipeline.limits import shortages
 from cogworks.pipeline.position import Position, Standing, failures, how_to_retry, instance_name, waiting_for
 from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import RunState, first_visit_key
+from cogworks.pipeline.unmerged import closing_pull, done_with, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.visits import MOST_CONTAMINATED, VisitRecord
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings.config import Config

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from cogworks.forge.commands import Command, parse_command
+from cogworks.forge.bodies import parse_marker, text_below_marker
 from cogworks.forge.facts import Account, Comment, Edit, SubIssue
-from cogworks.forge.inbox import objection
-from cogworks.forge.markers import parse_marker, text_below_marker
+from cogworks.forge.inbox import Command, objection, parse_command
 from cogworks.forge.snapshot import Snapshot
 from cogworks.leaving import called, in_title
 from cogworks.pipeline.graph import Instance, Pipeline

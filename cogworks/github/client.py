@@ -15,8 +15,8 @@ import httpx
 from cogworks import __version__
 from cogworks.bounded_http import bounded, whole, within
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.answers import Answer, BrokenOff, OutcomeUnknown
 from cogworks.github.credentials import TokenSource
+from cogworks.github.documents import Answer, BrokenOff, OutcomeUnknown
 from cogworks.github.meter import Requests
 from cogworks.github.responses import (
     Answered,

@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 from cogworks.errors import CogworksError, UsageError
-from cogworks.forge.bodies import capped, capped_title
+from cogworks.forge.bodies import capped, capped_title, marked
 from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
@@ -24,7 +24,6 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.forge.markers import marked
 from cogworks.forge.publication import (
     Known,
     Learned,

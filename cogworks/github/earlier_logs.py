@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from cogworks.errors import UsageError
-from cogworks.github.answers import Answer, as_error
-from cogworks.github.documents import document
+from cogworks.github.documents import Answer, as_error, document
 from cogworks.github.ledgers import PREFIX
 from cogworks.github.reading import Queries
 from cogworks.unexpected import each, expecting

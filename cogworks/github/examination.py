@@ -10,8 +10,7 @@ from cogworks.forge import diagnosis
 from cogworks.forge.addresses import RepositoryAddress
 from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
-from cogworks.github.answers import as_error
-from cogworks.github.documents import document
+from cogworks.github.documents import as_error, document
 from cogworks.github.parsing import config_files, contents_of, pack_files
 from cogworks.github.reading import Queries
 from cogworks.settings.config import Config

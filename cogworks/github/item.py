@@ -12,12 +12,10 @@ from cogworks.errors import UsageError
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.effects import Effect
 from cogworks.forge.facts import FailedCheck, ReviewText
-from cogworks.forge.failing_checks import Failing
-from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import PublicationContext, Published
-from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import as_error, is_internal, is_limited
-from cogworks.github.documents import document
+from cogworks.forge.snapshot import Neighbour, Snapshot
+from cogworks.forge.unmergeable import Failing
+from cogworks.github.documents import as_error, document, is_internal, is_limited
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
 from cogworks.github.failed_checks import ReadsLog, read_failed_checks
 from cogworks.github.ledgers import ARCHIVE, PREFIX

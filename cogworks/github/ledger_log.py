@@ -11,8 +11,7 @@ from cogworks.errors import CogworksError, UsageError
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.facts import LedgerCommit
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import Answer, as_error
-from cogworks.github.documents import document
+from cogworks.github.documents import Answer, as_error, document
 from cogworks.github.moments import When, no_ledger_then, start_of
 from cogworks.github.reading import Queries
 from cogworks.unexpected import expecting

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from cogworks.errors import PermissionRefused, UsageError
-from cogworks.github.answers import Answer, as_error, is_forbidden
-from cogworks.github.documents import Operation, compose, document
+from cogworks.github.documents import Answer, Operation, as_error, compose, document, is_forbidden
 from cogworks.vocabulary import CommitOid, IssueNumber, Value
 
 PREFIX = "refs/heads/cogworks/ledger/"

@@ -8,10 +8,9 @@ from typing import Any
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.facts import FailedCheck, Issue, Ledger, LedgerCommit, PullRequest, ReviewText
-from cogworks.forge.failing_checks import Failing
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import Answer, as_error
-from cogworks.github.documents import document
+from cogworks.forge.unmergeable import Failing
+from cogworks.github.documents import Answer, as_error, document
 from cogworks.github.failed_checks import read_failed_checks
 from cogworks.github.permissions import People
 from cogworks.github.reading import Queries, SnapshotReader

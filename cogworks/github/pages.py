@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from cogworks.errors import CogworksError
 from cogworks.forge.recorded import Recorded
-from cogworks.github.answers import Answer, GraphQLProblem, as_error
-from cogworks.github.documents import document
+from cogworks.github.documents import Answer, GraphQLProblem, as_error, document
 from cogworks.unexpected import entries, expecting, unexpected
 
 Json = dict[str, Any]

@@ -17,7 +17,7 @@ from cogworks.forge.facts import (
     Viewer,
 )
 from cogworks.forge.snapshot import Contents, RepositoryFacts, Snapshot
-from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
+from cogworks.github.documents import Answer, GraphQLProblem, as_error, is_forbidden
 from cogworks.github.pulls import account, own_reactions, pulls_of_branches, referring_pulls
 from cogworks.packs.declared import FOLDER as PACKS_FOLDER
 from cogworks.unexpected import Node, each, entries, expecting, unexpected

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import Answer, as_error, is_forbidden
+from cogworks.github.documents import Answer, as_error, is_forbidden
 from cogworks.github.reading import Queries
 from cogworks.unexpected import expecting
 from cogworks.vocabulary import Login

@@ -37,16 +37,17 @@ from cogworks.forge.publication import (
     adopted,
     with_sub_item,
 )
-from cogworks.github.answers import (
+from cogworks.github.composing import describe, learned, missing_labels, operations
+from cogworks.github.documents import (
     Answer,
     GraphQLProblem,
+    Operation,
     OutcomeUnknown,
     as_error,
+    compose,
     is_internal,
     is_undefined_field,
 )
-from cogworks.github.composing import describe, learned, missing_labels, operations
-from cogworks.github.documents import Operation, compose
 from cogworks.github.second_looks import (
     is_not_visible_yet,
     may_pass,

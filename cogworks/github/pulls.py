@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cogworks.forge.effects import OWN_CHECK
 from cogworks.forge.facts import Account, Checks, CheckSeen, PullRequest, Remark, Review, ReviewText
-from cogworks.github.answers import Answer, as_error
+from cogworks.github.documents import Answer, as_error
 from cogworks.unexpected import Node, each
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 

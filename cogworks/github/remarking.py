@@ -4,19 +4,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from cogworks.errors import PermissionRefused
-from cogworks.forge.bodies import capped
+from cogworks.forge.bodies import capped, marked, parse_marker
 from cogworks.forge.effects import LineRemark, PostReview
-from cogworks.forge.markers import marked, parse_marker
 from cogworks.forge.publication import Known, PublishedPull
-from cogworks.github.answers import (
+from cogworks.github.documents import (
     Answer,
     GraphQLProblem,
+    Operation,
     OutcomeUnknown,
     as_error,
+    compose,
+    document,
     is_internal,
     is_limited,
 )
-from cogworks.github.documents import Operation, compose, document
 from cogworks.github.pulls import account
 from cogworks.unexpected import expecting
 from cogworks.vocabulary import VisitKey

@@ -16,8 +16,8 @@ import urllib3
 from cogworks import __version__
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
 from cogworks.forge.effects import ReportCheck
-from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.credentials import TokenSource
+from cogworks.github.documents import OutcomeUnknown
 from cogworks.github.meter import Requests
 from cogworks.github.rest_bodies import WHOLE_S
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.answers import OutcomeUnknown
+from cogworks.github.documents import OutcomeUnknown
 from cogworks.github.responses import Limited, Refused, judge_forbidden
 from cogworks.masking import masked
 

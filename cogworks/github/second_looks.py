@@ -10,13 +10,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
+from cogworks.forge.bodies import work_prefix
 from cogworks.forge.effects import CommitFiles, Effect, OpenPullRequest
 from cogworks.forge.facts import SubIssue
-from cogworks.forge.markers import work_prefix
 from cogworks.forge.publication import Known, WrittenCommit, claimed_tip
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_internal, is_limited
-from cogworks.github.documents import document
+from cogworks.github.documents import Answer, GraphQLProblem, as_error, document, is_internal, is_limited
 from cogworks.github.parsing import branches_of, comments_of, issue_facts, sub_issues_of
 from cogworks.github.pulls import pulls_of_branches, with_newer
 from cogworks.unexpected import each, expecting

@@ -26,8 +26,6 @@ from cogworks.forge.effects import (
     SetLabels,
 )
 from cogworks.forge.facts import FailedCheck, ReviewText
-from cogworks.forge.failing_checks import Failing
-from cogworks.forge.neighbours import Neighbour
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -39,7 +37,8 @@ from cogworks.forge.publication import (
     PublishedSubIssue,
     Repeatable,
 )
-from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.snapshot import Neighbour, Snapshot
+from cogworks.forge.unmergeable import Failing
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.publishing import Push
 from cogworks.ledger.record import Change, LedgerCommit, Tip

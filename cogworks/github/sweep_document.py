@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cogworks.forge.commands import parse_command
-from cogworks.forge.failing_checks import failed_of
-from cogworks.forge.markers import parse_marker
+from cogworks.forge.bodies import parse_marker
+from cogworks.forge.inbox import parse_command
 from cogworks.forge.sweep import COMMENTS_PER_ITEM, EVENTS_PER_ITEM, LabelChange, Listed, PullSeen, Tip
-from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
+from cogworks.forge.unmergeable import failed_of
+from cogworks.github.documents import Answer, GraphQLProblem, as_error, is_forbidden
 from cogworks.github.pulls import check_seen
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 

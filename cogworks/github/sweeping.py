@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from cogworks.errors import CogworksError
 from cogworks.forge.addresses import RepositoryAddress
-from cogworks.forge.readable import legible_config
+from cogworks.forge.labels import legible_config
 from cogworks.forge.sweep import (
     Listed,
     PullSeen,
@@ -20,7 +20,7 @@ from cogworks.forge.sweep import (
     wants_mergeable,
     wants_pulls,
 )
-from cogworks.github.answers import Answer
+from cogworks.github.documents import Answer
 from cogworks.github.sweep_document import (
     Wish,
     configuration_of,

@@ -26,10 +26,9 @@ from cogworks.forge.publication import (
     known_from,
 )
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import as_error
 from cogworks.github.composing import operations
 from cogworks.github.credentials import TokenSource
-from cogworks.github.documents import compose
+from cogworks.github.documents import as_error, compose
 from cogworks.github.publishing import Client, Publication, Push, with_labels
 from cogworks.github.remarking import reviewed
 from cogworks.leaving import in_markdown, in_title

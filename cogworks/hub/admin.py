@@ -14,13 +14,13 @@ from starlette.routing import Mount, Route
 from cogworks.errors import ConfigurationError
 from cogworks.hub.clock import SystemClock, http_date, iso
 from cogworks.hub.fault_middleware import Controls
-from cogworks.hub.fault_plans import plan_from_object
+from cogworks.hub.faults import plan_from_object
 from cogworks.hub.git_http import basic_token
 from cogworks.hub.journal import Entry
-from cogworks.hub.kept_tokens import ADMIN
 from cogworks.hub.refusals import BadRequest, Refusal, Unauthenticated, Unprocessable
 from cogworks.hub.rest.dispatch import json_response, refusal_response
 from cogworks.hub.snapshots import Snapshots
+from cogworks.hub.store import ADMIN
 
 MAX_WAIT_S = 600.0
 _Act = Callable[[Request], Awaitable[Any]]

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from cogworks.hub.asked import Asked
 from cogworks.hub.clock import http_date
 from cogworks.hub.faults import Rule
+from cogworks.hub.journal import Asked
 from cogworks.hub.node_ids import parse_node_id
 from cogworks.hub.records import COMMENT_ID_BASE
 

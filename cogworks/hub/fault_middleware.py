@@ -9,11 +9,10 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cogworks.hub.asked import Asked, asked
 from cogworks.hub.clock import Clock
 from cogworks.hub.fault_answers import Replica, encoded, instead, spoilt
 from cogworks.hub.faults import FaultPlan, Faults, Rule
-from cogworks.hub.journal import Entry, Journal
+from cogworks.hub.journal import Asked, Entry, Journal, asked
 from cogworks.hub.ratelimits import BILL
 
 ADMIN_ROOT = "/_hub/"

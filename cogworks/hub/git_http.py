@@ -23,7 +23,7 @@ from cogworks.hub.actions.access import (
 )
 from cogworks.hub.actions.refs import reconcile
 from cogworks.hub.clock import http_date
-from cogworks.hub.gitprocess import git_program
+from cogworks.hub.gitobjectstore import git_program
 from cogworks.hub.node_ids import Role
 from cogworks.hub.records import Repository
 from cogworks.hub.refusals import NotFound, Refusal, Unauthenticated

@@ -10,8 +10,7 @@ from threading import RLock
 from cogworks.errors import CogworksError
 from cogworks.hub.gitdiff import FileChange, parse_changes
 from cogworks.hub.gitobjects import Commit
-from cogworks.hub.gitobjectstore import ObjectStore
-from cogworks.hub.gitprocess import GitFailed, git_environment
+from cogworks.hub.gitobjectstore import GitFailed, ObjectStore, git_environment
 from cogworks.own_folders import closed_folder
 from cogworks.removal import remove_tree
 

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from cogworks.hub.check_records import JobLog
-from cogworks.hub.kept_tokens import LOGS, kept_token
+from cogworks.hub.store import LOGS, kept_token
 from cogworks.hub.world import World
 
 VALID_S = 60

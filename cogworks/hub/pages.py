@@ -15,7 +15,6 @@ from cogworks.hub.actions.pulls import fork_point, pull_commits, pull_part
 from cogworks.hub.actions.reviews import review_comments
 from cogworks.hub.actions.timeline import timeline
 from cogworks.hub.clock import http_date
-from cogworks.hub.kept_tokens import PAGES, kept_token
 from cogworks.hub.markup import (
     changes_section,
     commit_section,
@@ -27,6 +26,7 @@ from cogworks.hub.markup import (
 from cogworks.hub.records import Issue, Repository
 from cogworks.hub.refusals import NotFound
 from cogworks.hub.rest.described import refusal_of
+from cogworks.hub.store import PAGES, kept_token
 from cogworks.hub.world import World
 
 # No script, no style, no image from anywhere else: the pages show text that strangers wrote.

@@ -35,10 +35,9 @@ from cogworks.hub.faults import FaultPlan
 from cogworks.hub.git_http import TAILS, GitEndpoint, basic_token
 from cogworks.hub.graphql.endpoint import execute, warm
 from cogworks.hub.job_logs import log_routes
-from cogworks.hub.kept_tokens import ADMIN, kept_token, pages_link
 from cogworks.hub.pages import page_routes
 from cogworks.hub.refusals import BadRequest, Refusal, Unauthenticated
-from cogworks.hub.rest.described import refusal_of, rivals
+from cogworks.hub.rest.described import ROUTES, refusal_of, rivals
 from cogworks.hub.rest.dispatch import (
     API_ROOT,
     RestEndpoint,
@@ -50,8 +49,8 @@ from cogworks.hub.rest.dispatch import (
     template,
 )
 from cogworks.hub.rest.exchange import Handler
-from cogworks.hub.rest.routes import ROUTES
 from cogworks.hub.snapshots import Snapshots
+from cogworks.hub.store import ADMIN, kept_token, pages_link
 from cogworks.hub.world import World
 from cogworks.loopback import is_loopback
 from cogworks.own_folders import own_folder

@@ -1,5 +1,6 @@
 """Where the records are kept: one SQLite file that is readable after a SIGKILL at any instant."""
 
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -179,3 +180,23 @@ class Store:
         record = kind.model_validate_json(text)
         self._parsed[kind.type_name, record_id] = (text, record)
         return record
+
+
+ADMIN = "admin.token"
+PAGES = "pages.token"
+LOGS = "logs.token"
+"""Signs the addresses of logs."""
+
+
+def kept_token(directory: Path, name: str) -> str:
+    """The token of that name, in a file that only its owner reads; made when there is none."""
+    file = directory / name
+    if not file.exists():
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_hex(20) + "\n")
+    return file.read_text().strip()
+
+
+def pages_link(directory: Path, page: str) -> str:
+    """The address that lets a browser in to the pages of private repositories, and shows the page."""
+    return f"{page}?token={kept_token(directory, PAGES)}"

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from cogworks.injection.decoding import decoded_parts, rewritten
 from cogworks.injection.folding import folded, is_obscured, lines_alike, skeleton
-from cogworks.injection.reading import Reading
-from cogworks.injection.respelling import spellings
+from cogworks.injection.reading import Reading, spellings
 from cogworks.injection.signatures import Signature, SignatureFile, bundled
 
 MAX_CHARS = 400_000

@@ -1,8 +1,10 @@
-"""How a text reads once nothing in it can look like something else: lookalikes, marks, characters that nobody sees."""
+"""How a text reads once nothing in it can look like something else, and how the words of an attack are shown."""
 
 import re
 import unicodedata
 from functools import lru_cache
+
+from cogworks.leaving import in_markdown
 
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
@@ -78,3 +80,17 @@ def latin(char: str) -> str:
         return like
     named = _LATIN_NAME.search(unicodedata.name(char, ""))
     return named[1].lower() if named else char
+
+
+MAX_CHARS = 120
+
+
+def quoted(said: str) -> str:
+    """The words without anything that acts where they are shown, fit to stand between backticks."""
+    line = " ".join(in_markdown(visible(said)).replace("`", "'").split())
+    return line if len(line) <= MAX_CHARS else f"{line[: MAX_CHARS - 2]} …"
+
+
+def mark(kinds: tuple[str, ...]) -> str:
+    """What is said of a text beside its name, where a model reads it; empty where nothing was found."""
+    return f"; contaminated: {', '.join(sorted(set(kinds)))}" if kinds else ""

@@ -10,21 +10,35 @@ from pydantic import BaseModel, Field
 
 from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
-from cogworks.llm.account import Account, Secures
-from cogworks.llm.budget import Budget, Dollars, Estimate, Price, PriceList, Tokens, estimate
-from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
+from cogworks.llm.budget import (
+    Account,
+    Budget,
+    Dollars,
+    Estimate,
+    Price,
+    PriceList,
+    Secures,
+    Tokens,
+    estimate,
+)
 from cogworks.llm.conversation import Conversation, Looks, Wanted, never_fitted, turn_schema, with_looks
-from cogworks.llm.counting import by_count
 from cogworks.llm.prompts import Prompt, Prompts, as_json, marks
 from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
-from cogworks.llm.replies import Fits, read_reply
+from cogworks.llm.replies import (
+    MAX_CONTINUATIONS,
+    Fits,
+    can_go_on,
+    continuation,
+    joined,
+    read_reply,
+    refuse_unfinished,
+)
 from cogworks.llm.schemas import Schema, full_schema, reduced_schema
+from cogworks.llm.waiting import by_count
 from cogworks.vocabulary import Value
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
-FINISHED = frozenset({"end_turn", "stop_sequence"})
-"""Stop reasons after which the text is whole."""
 
 STREAM_TRIES = 3
 """How often a question is asked whose reply breaks off after it began; each time is a call within the budget."""
@@ -271,7 +285,7 @@ class Gateway:
             place += 1
             reply = self._answer(continuation(request, text, place), question, asked_for=asked_for)
             text = joined(text, reply.text)
-        _refuse_unfinished(reply, request)
+        refuse_unfinished(reply, request)
         return reply.model_copy(update={"text": text})
 
     def _answer(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:
@@ -363,23 +377,6 @@ def _manifest(request: ModelRequest, question: Prompt) -> PromptManifest:
         shown=request.shown if len(request.messages) == 1 else (),
         contaminated=marks(message.text for message in request.messages if message.role == "user"),
     )
-
-
-def _refuse_unfinished(reply: ModelReply, request: ModelRequest) -> None:
-    if reply.stop_reason in FINISHED:
-        return
-    if reply.stop_reason == CUT:
-        why = (
-            f"reached {request.max_output_tokens} output tokens and could not be brought to an end; raise "
-            "`[llm] max_output_tokens` or split the issue"
-        )
-    elif reply.stop_reason == "refusal":
-        why = "declined to answer; look at the issue's text, reword it and retry"
-    elif reply.stop_reason == "model_context_window_exceeded":
-        why = "filled its context window; split the issue or choose a model with a larger window"
-    else:
-        why = f"stopped with {reply.stop_reason!r} instead of finishing; retry, or choose another model"
-    raise InvalidReply(f"{request.purpose}: {reply.model} {why}. The call is paid for and counted.")
 
 
 class _Turns:

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 
 from cogworks.canonical import canonical_text, sha256
-from cogworks.llm.counting import counted_by
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider
+from cogworks.llm.waiting import counted_by
 from cogworks.vocabulary import Value
 
 _CHARS_PER_TOKEN = 4

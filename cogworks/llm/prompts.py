@@ -1,21 +1,27 @@
 """Which words does the model read for one question?
 
-The rules that stand above everything a model reads, and the only way to write a system text.
-"""
+The rules that stand above everything a model reads, and the only way to write a system text."""
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 import jinja2
 from jinja2 import meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+import cogworks
 from cogworks.canonical import sha256
 from cogworks.errors import ConfigurationError
+from cogworks.llm.budget import PriceList
 from cogworks.vocabulary import Value
 
 RULES = """\
@@ -96,7 +102,7 @@ def delimited(text: object, label: str = "data") -> str:
     """
     # Slow to load, and a step that only waits renders nothing.
     from cogworks.injection.detecting import scan  # noqa: PLC0415 - slow, and seldom needed
-    from cogworks.injection.quoting import mark  # noqa: PLC0415 - slow, and seldom needed
+    from cogworks.injection.folding import mark  # noqa: PLC0415 - slow, and seldom needed
 
     body = _encodable(str(text))
     tag = f"data-{sha256(body)[:16]}"
@@ -302,3 +308,34 @@ def _unknown(stem: str, known: Iterable[str]) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
+
+
+def shipped_prompts(overrides: Mapping[str, str] | None = None, *, knowledge: str = "") -> Prompts:
+    """The built-in templates, with the repository's own (stem -> text) before them.
+
+    Raises: ConfigurationError with every template of the repository that does not parse.
+    """
+    # Parsing them takes longer than all else here, and whoever ships them has tested that they parse.
+    return Prompts(_texts("prompts", SUFFIX), overrides, are_known_to_parse=True, knowledge=knowledge)
+
+
+def shipped_schemas() -> dict[str, str]:
+    """Stem -> exported JSON Schema, as it stands in `schemas/`."""
+    return _texts("schemas", ".json")
+
+
+def shipped_prices() -> PriceList:
+    """The built-in price list; amounts are read as exact decimals."""
+    text = (files("cogworks.llm") / "prices.toml").read_text(encoding="utf-8")
+    return PriceList.model_validate(tomllib.loads(text, parse_float=Decimal))
+
+
+def _texts(folder: str, suffix: str) -> dict[str, str]:
+    found = (entry for entry in _folder(folder).iterdir() if entry.name.endswith(suffix))
+    return {entry.name.removesuffix(suffix): entry.read_text(encoding="utf-8") for entry in found}
+
+
+def _folder(name: str) -> Traversable:
+    installed = files("cogworks") / name
+    # A wheel carries the folder inside the package; a checkout has it beside the package.
+    return installed if installed.is_dir() else Path(cogworks.__file__).resolve().parent.parent / name

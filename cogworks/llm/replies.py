@@ -1,4 +1,4 @@
-"""Does a reply fit what was asked for, and what exactly is wrong with it?"""
+"""Does a reply fit what was asked for, what exactly is wrong with it, and how does a cut one come to its end?"""
 
 import json
 import re
@@ -10,6 +10,8 @@ import jsonschema
 from pydantic import BaseModel, ValidationError
 
 from cogworks.canonical import canonical_text
+from cogworks.errors import InvalidReply
+from cogworks.llm.provider import Message, ModelReply, ModelRequest
 
 MAX_PROBLEMS = 20
 """So many are told to the model at once; a reply with more is wrong in kind, not in detail."""
@@ -136,3 +138,60 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"key {twice[0]!r} stands twice in one object")
     return found
+
+
+MAX_CONTINUATIONS = 3
+CUT = "max_tokens"
+FINISHED = frozenset({"end_turn", "stop_sequence"})
+"""Stop reasons after which the text is whole."""
+_GO_ON = (
+    "Your answer reached its length limit and was cut off. Go on exactly where it ends, in the middle of a word if need be. "
+    "Repeat nothing, begin nothing anew, and put nothing before or after it: what you wrote and what you write now are "
+    "read as one text."
+)
+_FENCED_MORE = re.compile(r"\s*```\w*\r?\n(?P<text>.*?)(\n?```\s*)?", re.DOTALL)
+
+
+def can_go_on(reply: ModelReply) -> bool:
+    """Whether the rest of a reply can be asked for; one that only thought has nothing to go on from."""
+    return reply.stop_reason == CUT and bool(reply.text.strip())
+
+
+def continuation(request: ModelRequest, said: str, place: int) -> ModelRequest:
+    """The request for what comes behind `said`.
+
+    Args:
+        place: how often the answer was cut, from 1.
+    """
+    turns = (Message(role="assistant", text=said), Message(role="user", text=_GO_ON))
+    return request.model_copy(
+        update={
+            "messages": (*request.messages, *turns),
+            "output_schema": {},
+            "purpose": f"{request.purpose}-more{place}",
+        }
+    )
+
+
+def joined(said: str, more: str) -> str:
+    """One text of two. A fence around the rest is left out: no JSON goes on with one and a line break."""
+    fenced = _FENCED_MORE.fullmatch(more)
+    return said + (fenced["text"] if fenced else more)
+
+
+def refuse_unfinished(reply: ModelReply, request: ModelRequest) -> None:
+    """Raise `InvalidReply` where a reply is no finished answer, with what to do about it."""
+    if reply.stop_reason in FINISHED:
+        return
+    if reply.stop_reason == CUT:
+        why = (
+            f"reached {request.max_output_tokens} output tokens and could not be brought to an end; raise "
+            "`[llm] max_output_tokens` or split the issue"
+        )
+    elif reply.stop_reason == "refusal":
+        why = "declined to answer; look at the issue's text, reword it and retry"
+    elif reply.stop_reason == "model_context_window_exceeded":
+        why = "filled its context window; split the issue or choose a model with a larger window"
+    else:
+        why = f"stopped with {reply.stop_reason!r} instead of finishing; retry, or choose another model"
+    raise InvalidReply(f"{request.purpose}: {reply.model} {why}. The call is paid for and counted.")

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
-from cogworks.codebase.secretlines import secrets_in
+from cogworks.codebase.unwritable import secrets_in
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import SHOWN_ONLY, SPEC_SLUG, output_of, put_to_people, spec_paths
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
-from cogworks.nodes.module_names import close_to, files_of
 from cogworks.nodes.pull_request_texts import specification_body
 from cogworks.nodes.replies import Specification
-from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.shown import close_to, files_of, repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 

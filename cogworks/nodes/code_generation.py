@@ -9,19 +9,17 @@ from typing import Any, NamedTuple
 from cogworks.canonical import canonical, digest
 from cogworks.codegen.asides import audit_of, guarded, wishes
 from cogworks.codegen.governed import GovernedActions
-from cogworks.codegen.patches import file_actions, without_object_names
-from cogworks.codegen.plan_bounds import as_output, granted_before
+from cogworks.codegen.plan_bounds import as_output, file_actions, granted_before, without_object_names
 from cogworks.codegen.proving import proof_output
 from cogworks.codegen.transaction import SCOPE_VIOLATION, Kept
 from cogworks.codegen.updating import brought_up_to_date, is_all_that_is_asked, succeeded, wanted_merge
 from cogworks.codegen.work import CodingWork
 from cogworks.cycle.context import Task
 from cogworks.cycle.eventlog import segments
-from cogworks.cycle.events import CycleEnd, Event, Header
+from cogworks.cycle.events import CycleEnd, Event, Header, Limits
 from cogworks.cycle.feedback import history, reason_to_stop
-from cogworks.cycle.limits import Limits
 from cogworks.cycle.loop import CodingCycle, CyclePorts
-from cogworks.cycle.outcome import RunResult
+from cogworks.cycle.watchdogs import RunResult
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import Interface
 from cogworks.errors import ApprovalNeeded

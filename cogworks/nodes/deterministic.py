@@ -13,16 +13,16 @@ from typing import Any
 from cogworks.codebase.asking import is_asked_about
 from cogworks.codebase.changes import path_problem, protected_by
 from cogworks.codebase.scripts import ScriptRun
-from cogworks.codegen.patches import file_actions
+from cogworks.codegen.plan_bounds import file_actions
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import PostComment, SetLabels
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace
+from cogworks.nodes.from_prompt import pull_request_for
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.task import NodeTask
-from cogworks.nodes.written_files import pull_request_for
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import IssueNumber, Severity
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from cogworks.forge.effects import PostComment
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
-from cogworks.nodes.division_texts import proposal
 from cogworks.nodes.intake import issue
+from cogworks.nodes.parting import proposal
 from cogworks.nodes.planning import find_cycle, in_dependency_order
 from cogworks.nodes.replies import DividedPart, Division
 from cogworks.nodes.shown import repository_view, view_variables

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.forge.labels import LANE_LABEL
-from cogworks.forge.neighbours import Neighbour
+from cogworks.forge.snapshot import Neighbour
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
-from cogworks.nodes.module_names import close_to, files_of
 from cogworks.nodes.replies import Classification
-from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.shown import close_to, files_of, repository_view, view_variables
 from cogworks.nodes.task import NodeTask, WorkItem
 from cogworks.pipeline.lane_choice import MAX_FILES, MAX_INTERFACES, is_too_large
 from cogworks.sight.question import About

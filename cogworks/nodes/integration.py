@@ -7,11 +7,10 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.forge.effects import OWN_CHECK, OpenPullRequest, PostReview, ReportCheck
 from cogworks.nodes.artifacts import is_shown_only, output_of, planned_item, specification_text
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
-from cogworks.nodes.customs import titled_at
+from cogworks.nodes.customs import template_among, titled_at
 from cogworks.nodes.pull_request_texts import change_body
 from cogworks.nodes.remarks import Remarks, placed
 from cogworks.nodes.task import NodeTask
-from cogworks.nodes.templates import template_among
 from cogworks.repair.proof import Summary, caution, markdown
 from cogworks.vocabulary import CommitOid
 

@@ -10,9 +10,9 @@ from cogworks.forge.bases import part_of
 from cogworks.leaving import in_code, in_markdown
 from cogworks.ledger.record import ledger_branch
 from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, asked_for, pull_request
+from cogworks.nodes.customs import Part, filled
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.nodes.task import NodeTask
-from cogworks.nodes.templates import Part, filled
 from cogworks.packs.telling import for_people
 from cogworks.repair.brief import in_brief
 from cogworks.repair.proof import Summary, caution, promise

@@ -11,8 +11,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
 from cogworks.codegen.mending import MENDED, MENDING, left_after, problems_of_suggestion, suggested
 from cogworks.codegen.openings import MOST_SHOWN, Opening, openings_of
-from cogworks.codegen.patches import file_actions, without_object_names
-from cogworks.codegen.plan_bounds import SLOT
+from cogworks.codegen.plan_bounds import SLOT, file_actions, without_object_names
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.artifacts import (
     asked_for,

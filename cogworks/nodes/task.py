@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from cogworks.codegen.governed import POLICY
-from cogworks.cycle.observations import Observation
-from cogworks.forge.neighbours import Neighbour
+from cogworks.cycle.events import Observation
+from cogworks.forge.snapshot import Neighbour
 from cogworks.forge.wordings import EditedText
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.pipeline.state import PartIssue

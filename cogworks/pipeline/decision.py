@@ -7,8 +7,6 @@ from typing import Literal
 
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
 from cogworks.pipeline.calls import rejected_visits
-from cogworks.pipeline.closing import end_of
-from cogworks.pipeline.contamination import question
 from cogworks.pipeline.elements import is_routing
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance
@@ -27,9 +25,10 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.state import RunState, visit_key
+from cogworks.pipeline.unmerged import end_of
 from cogworks.pipeline.visits import MAX_ATTEMPTS, Lease
 from cogworks.pipeline.waiting import WaitingFor, blocked
-from cogworks.pipeline.wording import is_in_doubt
+from cogworks.pipeline.wording import is_in_doubt, question
 from cogworks.vocabulary import Value, VisitKey
 
 INPUTS = Instance(INPUTS_NODE, None)

@@ -6,7 +6,6 @@ from typing import Literal
 
 from cogworks.leaving import called
 from cogworks.pipeline.calls import approval_line, asking_visit, lapsed, with_approved_call
-from cogworks.pipeline.contamination import answered
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.gates import artifact_of, is_gated
 from cogworks.pipeline.graph import Instance, Pipeline
@@ -34,6 +33,7 @@ from cogworks.pipeline.redoing import (
 )
 from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.visits import AskedChange
+from cogworks.pipeline.wording import answered
 from cogworks.vocabulary import IssueNumber, NodeId, Value
 
 Verb = Literal[

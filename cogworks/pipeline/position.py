@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cogworks.pipeline.calls import approval_line, asking_visit, asking_visits, question, rejected_visits
-from cogworks.pipeline.contamination import question as contaminated_texts
 from cogworks.pipeline.elements import is_routing, place_of, routing_of
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
@@ -16,6 +15,7 @@ from cogworks.pipeline.people import GatePassed
 from cogworks.pipeline.state import KnownPull, RunState, edge_key
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor, beyond_bounds, doubted
+from cogworks.pipeline.wording import question as contaminated_texts
 from cogworks.vocabulary import IssueNumber, NodeId, ScopeCode, SubItemKey, Value
 
 

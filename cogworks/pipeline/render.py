@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from cogworks.pipeline.conditions import describe
 from cogworks.pipeline.elements import Edge, Instance, Node, SubItem, WorkClass
 from cogworks.pipeline.frontier import in_dependency_order
 from cogworks.pipeline.gates import WORK_CLASSES, gated_nodes
 from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.routing import describe
 from cogworks.vocabulary import NodeId, SubItemKey
 
 View = Literal["done", "current", "waiting", "failed", "skipped"]

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from cogworks.pipeline.graph import GraphHash, Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
-from cogworks.pipeline.known_base import KnownBase
 from cogworks.pipeline.lane_choice import MovedUp
 from cogworks.pipeline.people import (
     INPUTS_NODE,
@@ -23,7 +22,7 @@ from cogworks.pipeline.people import (
     Refusal,
 )
 from cogworks.pipeline.spend import Expected, ItemCost, Spend
-from cogworks.pipeline.visits import FoldedVisits, Lease, NextCall, VisitRecord, fold
+from cogworks.pipeline.visits import FoldedVisits, KnownBase, Lease, NextCall, VisitRecord, fold
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,

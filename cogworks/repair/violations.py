@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cogworks.domain_services.exploring import Signatures
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.settings.asked_about import ASKED_ABOUT
+from cogworks.settings.sections import ASKED_ABOUT
 from cogworks.vocabulary import Value
 
 Code = Literal[

@@ -11,7 +11,6 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.credentials import (
     Clouds,
     clouds_of,
@@ -20,6 +19,7 @@ from cogworks.settings.credentials import (
     unusable_proxies,
 )
 from cogworks.settings.sections import (
+    ASKED_ABOUT,
     AuditConfig,
     CodegenConfig,
     ContextPackConfig,

@@ -13,9 +13,9 @@ from typing import Any
 
 from cogworks.canonical import sha256
 from cogworks.errors import CogworksError
+from cogworks.tools.plans import StepError
 from cogworks.tools.records import Trail
 from cogworks.tools.registry import Call, Tool, ToolFailed, copied
-from cogworks.tools.results import StepError
 from cogworks.tools.schemas import misfits
 from cogworks.vocabulary import Value
 

@@ -8,11 +8,10 @@ from cogworks.tools.calling import Budget, Retries
 from cogworks.tools.executor import NOTHING, AsksPeople, Executed, Executor, Means
 from cogworks.tools.handoff import Handoff, received
 from cogworks.tools.planner import plan, score
-from cogworks.tools.plans import Goal, Plan, Preferences
+from cogworks.tools.plans import ExecutionResult, Goal, Plan, Preferences, StepResult, line
 from cogworks.tools.policy import Denial, Enforcer, Policy
 from cogworks.tools.records import Trail
 from cogworks.tools.registry import ToolConflict, ToolRegistry, View, copied
-from cogworks.tools.results import ExecutionResult, StepResult, line
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from typing import Any, Protocol
 
 from cogworks.tools.approvals import Answer, Approval
 from cogworks.tools.calling import UNPAID, Attempt, Budget, Retries, attempt
-from cogworks.tools.plans import PlanStep, input_for
+from cogworks.tools.plans import PlanStep, StepError, StepResult, denied, input_for
 from cogworks.tools.policy import Denial, Enforcer
 from cogworks.tools.records import Trail
 from cogworks.tools.registry import Call, Tool, View, copied
-from cogworks.tools.results import StepError, StepResult, denied
 
 
 class AsksPeople(Protocol):

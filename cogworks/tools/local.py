@@ -9,7 +9,7 @@ from pydantic import Field
 
 from cogworks.canonical import canonical
 from cogworks.errors import CogworksError, ConfigurationError
-from cogworks.tools.declarations import read_declaration
+from cogworks.tools.policy import read_declaration
 from cogworks.tools.registry import (
     MAX_TIMEOUT_S,
     PROFILE_NAME,

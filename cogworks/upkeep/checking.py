@@ -13,6 +13,7 @@ from cogworks.cycle.eventlog import LogDamaged, read_events, segment_names, text
 from cogworks.cycle.monitor import verify_seriality
 from cogworks.engine.consider import Considered, ReadItem, Reads, Wanted, configured, consider, read_item
 from cogworks.errors import ConfigurationError, UsageError
+from cogworks.forge.bodies import STATUS_TOPIC
 from cogworks.forge.effects import (
     EditComment,
     EditPullRequest,
@@ -22,7 +23,6 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.ledger_log import LedgerCopy
@@ -39,9 +39,9 @@ from cogworks.ledger.invariants import (
 )
 from cogworks.ledger.record import Change, LedgerCommit, LedgerUnreadable, change_for
 from cogworks.ledger.visit_folders import check_folders
+from cogworks.pipeline.noticing import rest_line
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing, instance_name
-from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import Lease
 from cogworks.tools.records import AuditDamaged, is_closed, read_records

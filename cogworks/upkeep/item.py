@@ -6,8 +6,7 @@ from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.effects import Effect
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import as_error
-from cogworks.github.documents import Operation, compose
+from cogworks.github.documents import Operation, as_error, compose
 from cogworks.github.ledger_log import LedgerCopy, read_copy
 from cogworks.github.ledgers import (
     Client,

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from cogworks.engine.consider import Considered
+from cogworks.forge.bodies import Marker, parse_marker
 from cogworks.forge.effects import CloseIssue, EditPullRequest, Effect, LinkDependency, SetLabels
 from cogworks.forge.facts import Account, SubIssue
-from cogworks.forge.markers import Marker, parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import differences, project, status_comment
 from cogworks.ledger.invariants import Finding

@@ -11,20 +11,19 @@ from time import monotonic
 from typing import NamedTuple
 
 from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun
-from cogworks.checkup.proposing import proposed_services
+from cogworks.checkup.outlook import proposed_services
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
-from cogworks.codebase.lying_copy import TRUSTING, lying_copy, top_of, walked
-from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.making import TRUSTING, lying_copy, top_of, walked
+from cogworks.codebase.places import scratch_folder
 from cogworks.codebase.unwritable import ignoring_rule
 from cogworks.domain_services.answers import Answer
-from cogworks.domain_services.checking import Parts
+from cogworks.domain_services.checking import Parts, Prepared, PrepareParams
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.messages import Caller, TestReport
 from cogworks.domain_services.operations import PREPARE
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.domain_services.parts import in_parts, joined
-from cogworks.domain_services.preparing import Prepared, PrepareParams
 from cogworks.domain_services.roots import lies_in
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import ConfigurationError, TryAgainLater, UsageError

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
-from cogworks.codebase.git import Git
-from cogworks.codebase.lying_copy import lying_copy, top_of
-from cogworks.codebase.plumbing import detached_head
+from cogworks.codebase.git import Git, detached_head
+from cogworks.codebase.making import lying_copy, top_of
 from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.errors import UsageError
 from cogworks.repair.consulting import Apart
 from cogworks.repair.instance import Instance
-from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.config import CONFIG_FILE, child_environment, parse_config
+from cogworks.settings.sections import ASKED_ABOUT
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring.committer import COMMITTER
 

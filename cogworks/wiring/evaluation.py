@@ -26,9 +26,8 @@ from cogworks.errors import (
     UsageError,
 )
 from cogworks.evaluation.cases import Case, places_of, sample_cases, sample_recordings, sample_repositories
-from cogworks.evaluation.judging import Verdict, judged, new_failures, selection
+from cogworks.evaluation.judging import StageMeter, Verdict, judged, new_failures, selection
 from cogworks.evaluation.report import Result, Stage, Transactions
-from cogworks.evaluation.stages import StageMeter
 from cogworks.llm.budget import dollars
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.cassette_files import file_stem

@@ -10,20 +10,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.canonical import digest
-from cogworks.codebase.checkout import Checkout
+from cogworks.codebase.disktree import tree_name
 from cogworks.codebase.patchtree import PatchTree
-from cogworks.codebase.scratch import scratch_folder
-from cogworks.codebase.treename import tree_name
-from cogworks.codegen.closing import why_not
-from cogworks.codegen.dossier import dossier
+from cogworks.codebase.places import scratch_folder
+from cogworks.codebase.treefacts import Checkout
+from cogworks.codegen.dossier import dossier, why_not
 from cogworks.codegen.governed import AUDIT_FILE, POLICY, REPAIR_EFFECTS, ActionAudit, GovernedActions
 from cogworks.codegen.repair_job import Job, Notes, Tools, budgets_of
 from cogworks.codegen.repairing import PatchRun
 from cogworks.cycle.context import Task
-from cogworks.cycle.events import Event, Header
-from cogworks.cycle.limits import Limits
+from cogworks.cycle.events import Event, Header, Limits
 from cogworks.cycle.loop import CodingCycle, CyclePorts
-from cogworks.cycle.outcome import RunResult
+from cogworks.cycle.watchdogs import RunResult
 from cogworks.domain_services.messages import Caller
 from cogworks.errors import PermissionRefused
 from cogworks.llm.gateway import Gateway, LookLimits, Meter

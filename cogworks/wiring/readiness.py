@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
-from cogworks.codebase.scratch import tried_room
+from cogworks.codebase.places import tried_room
 from cogworks.codegen.governed import coding_policy
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.languages import patterns_of, programs_for

@@ -20,18 +20,17 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.engine.base_check import check_base
 from cogworks.engine.ports import Session, SessionOrder, StepPorts, VisitPorts
-from cogworks.engine.time_limits import Patience
+from cogworks.engine.visit_limits import Patience
 from cogworks.errors import CogworksError, TryAgainLater
 from cogworks.forge.addresses import IssueAddress
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import TokenSource, credential
-from cogworks.github.habits import HabitFile
+from cogworks.github.failed_checks import JobLogs
 from cogworks.github.item import TrackedItem
-from cogworks.github.job_logs import JobLogs
 from cogworks.github.ledger_store import LedgerStore
 from cogworks.github.meter import Requests
 from cogworks.github.permissions import People
-from cogworks.github.reading import SnapshotReader
+from cogworks.github.reading import HabitFile, SnapshotReader
 from cogworks.github.writer import Writer, may_report
 from cogworks.llm.conversation import Looks
 from cogworks.llm.provider import Provider

@@ -12,10 +12,10 @@ from importlib.resources import as_file
 from importlib.resources import files as package_files
 from pathlib import Path
 
+from cogworks.codebase.disktree import tree_name
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.scripts import ScriptRun, run_script
-from cogworks.codebase.treename import tree_name
 from cogworks.codegen.governed import POLICY
 from cogworks.errors import ConfigurationError, NodeFailed, UsageError
 from cogworks.settings.config import child_environment

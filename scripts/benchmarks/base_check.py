@@ -10,13 +10,13 @@ from typing import NamedTuple
 import click
 
 from cogworks.codebase.git import Git
+from cogworks.domain_services.checking import PrepareParams
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import PREPARE
 from cogworks.domain_services.panel import ServicePanel
-from cogworks.domain_services.preparing import PrepareParams
-from cogworks.engine.base_memory import still_holds
+from cogworks.engine.base_findings import still_holds
 from cogworks.errors import CogworksError
-from cogworks.pipeline.known_base import KnownBase
+from cogworks.pipeline.visits import KnownBase
 from cogworks.settings.config import Environment, child_environment, read_environment
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring.services import open_panel

@@ -11,14 +11,12 @@ from typing import Any
 
 import click
 
-from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext, Task
-from cogworks.cycle.events import Header
+from cogworks.cycle.events import Header, Limits
 from cogworks.cycle.flow import Draft
-from cogworks.cycle.limits import Limits
 from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.proposing import Generator
-from cogworks.cycle.results import ActionResult, Payload
+from cogworks.cycle.results import Action, ActionResult, Outcome, Payload
 from cogworks.pipeline.arbiter import Proposal, choose
 
 SIZES = (10, 100, 1_000)

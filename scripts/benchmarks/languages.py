@@ -22,8 +22,7 @@ from typing import NamedTuple
 
 from cogworks.domain_services.messages import Request, TestReport
 from cogworks.services.command.answering import CommandService
-from cogworks.services.command.ground import Ground, ground_of
-from cogworks.services.command.machine import Machine
+from cogworks.services.command.ground import Ground, Machine, ground_of
 from cogworks.services.sandbox.probing import strongest
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "samples"

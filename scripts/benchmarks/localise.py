@@ -13,11 +13,10 @@ from pathlib import Path
 
 import click
 
-from cogworks.services.python.code.files import listing
+from cogworks.services.python.code.files import Reading, Shelf, listing
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.code.relations import relations_of
 from cogworks.services.python.code.repository import Code, read_code
-from cogworks.services.python.code.shelf import Reading, Shelf
 from cogworks.services.python.indexing import index_of
 
 SIZES = (1_000, 10_000, 100_000)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cogworks.domain_services.messages import TestReport
 from cogworks.services.command.answering import CommandService
-from cogworks.services.command.machine import Machine
+from cogworks.services.command.ground import Machine
 from cogworks.services.sandbox.disk import usage
 from cogworks.services.sandbox.probing import strongest
 

@@ -26,7 +26,7 @@ from cogworks.domain_services.answers import fields_of
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.exploring import CallGraphParams, ExploreParams
 from cogworks.domain_services.messages import Message, Repository, Request, frame
-from cogworks.domain_services.paging import in_pages
+from cogworks.domain_services.parts import in_pages
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest

@@ -59,7 +59,7 @@ def _step(url: str) -> dict[str, float]:
 def _data() -> dict[str, float]:
     """Everything that is shipped beside the code, read once in this process."""
     from cogworks.injection.detecting import scan
-    from cogworks.llm.package_data import shipped_prices, shipped_prompts, shipped_schemas
+    from cogworks.llm.prompts import shipped_prices, shipped_prompts, shipped_schemas
 
     watch = Watch()
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.eventlog import read_events, segment_names, text_of
 from cogworks.cycle.events import ExecutionComplete, ExecutionStart
+from cogworks.cycle.results import Action, Outcome
 from cogworks.demo.facts import OWNER, REPOSITORY
 from tests.chaos.forked import Forked
 from tests.chaos.portrait import Portrait, differences

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import Committed, ForcedInjection
 from cogworks.cycle.replay import verify
+from cogworks.cycle.results import Action
 from tests.chaos.killed_actions import SandboxPool, Visited, moments, wrong_with
 from tests.chaos.timeline import theatre
 from tests.exhaustive import SEED, of_today

@@ -3,9 +3,9 @@
 import tomllib
 
 from cogworks.checkup.findings import ServiceCheckup
-from cogworks.checkup.proposing import configuration_of, proposed_services
+from cogworks.checkup.outlook import configuration_of, proposed_services
+from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.configuration import parse_services
-from cogworks.domain_services.preparing import Prepared
 
 
 def of(root: str, configuration: str) -> ServiceCheckup:

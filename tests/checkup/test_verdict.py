@@ -3,8 +3,7 @@
 import pytest
 
 from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted
-from cogworks.checkup.outlook import outlook
-from cogworks.checkup.verdict import advice, things_to_do
+from cogworks.checkup.outlook import advice, outlook, things_to_do
 from cogworks.codegen.suite import NO_TESTS
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.forge.diagnosis import Check

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.codebase.git import Git
-from cogworks.codebase.lying_copy import lying_copy, top_of
+from cogworks.codebase.making import lying_copy, top_of
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.asking import laid_out
 

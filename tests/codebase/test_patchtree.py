@@ -10,9 +10,8 @@ import pytest
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.codebase.failures import CodebaseError, RollbackFailed
-from cogworks.codebase.git import Git
+from cogworks.codebase.git import Git, detached_head
 from cogworks.codebase.patchtree import PatchTree
-from cogworks.codebase.plumbing import detached_head
 from cogworks.vocabulary import CommitOid
 from tests.codebase.repositories import git
 from tests.repair.benches import FILES, make_worktree, on_disk, patch_tree

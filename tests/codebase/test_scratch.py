@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.places import scratch_folder
 from tests.limits import reaped
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from cogworks.codebase.changes import FileChange
-from cogworks.codebase.secretlines import secret_refusal, secrets_among, secrets_in
+from cogworks.codebase.unwritable import secret_refusal, secrets_among, secrets_in
 
 TOKEN = "ghp_" + "a1" * 18
 FORMS = {

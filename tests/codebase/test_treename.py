@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.codebase.disktree import tree_name
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
-from cogworks.codebase.treename import tree_name
 from tests.codebase.repositories import ENVIRONMENT, git
 
 

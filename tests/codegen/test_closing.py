@@ -1,6 +1,6 @@
 """Why a repair did not succeed begins with counts, names the nearest miss, and is short."""
 
-from cogworks.codegen.closing import MAX_CHARS, why_not
+from cogworks.codegen.dossier import MAX_CHARS, why_not
 from cogworks.codegen.repair_job import Notes, Tried
 from cogworks.repair.proposing import Proposal
 from cogworks.repair.transact.measure import Measurement

@@ -11,11 +11,10 @@ from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import Rules, WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.codegen.work import CodingWork
-from cogworks.cycle.actions import SIDE, Action, Outcome
 from cogworks.cycle.context import CycleContext, Task
 from cogworks.cycle.events import Committed, Header
 from cogworks.cycle.loop import CodingCycle, CyclePorts
-from cogworks.cycle.results import ActionResult, Payload
+from cogworks.cycle.results import SIDE, Action, ActionResult, Outcome, Payload
 from cogworks.cycle.signals import Forced
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.code_generation import LIMITS

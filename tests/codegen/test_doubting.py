@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from cogworks.codegen.doubting import passing
-from cogworks.cycle.limits import Limits
+from cogworks.cycle.events import Limits
 from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.options import Options, parse_options

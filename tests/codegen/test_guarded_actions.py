@@ -12,7 +12,7 @@ from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import Committed, ExecutionComplete
 from cogworks.domain_services.messages import Caller, TestReport
 from cogworks.domain_services.transport import ServiceFailed
-from cogworks.engine.time_limits import Patience
+from cogworks.engine.visit_limits import Patience
 from cogworks.errors import BudgetReached
 from cogworks.nodes.code_generation import LIMITS, within
 from cogworks.nodes.contract import Failed, Workspace

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cogworks.codegen.merge_proof import lost_by_merge
+from cogworks.codegen.proving import lost_by_merge
 from cogworks.domain_services.messages import TestCase, TestReport
 
 

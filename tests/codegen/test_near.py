@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from cogworks.codegen.near import MOST_NEAR, SLOW_S, near_tests, reached
+from cogworks.codegen.suite import MOST_NEAR, SLOW_S, near_tests, reached
 from cogworks.domain_services.checking import DependencyGraph
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.nodes.code_generation import run

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from cogworks.codegen.locating import Locator
-from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import Committed, Event, ExecutionComplete
 from cogworks.cycle.replay import verify
+from cogworks.cycle.results import Action
 from cogworks.domain_services.messages import Message, TestReport
 from cogworks.errors import VisitStopped
 from cogworks.nodes.code_generation import run

@@ -3,7 +3,7 @@
 import json
 
 from cogworks import __version__
-from cogworks.codegen.provenance import PREDICATE, STATEMENT
+from cogworks.codegen.proving import PREDICATE, STATEMENT
 from tests.codegen.test_proving import proven
 from tests.codegen.test_test_writing import implemented, world, written
 from tests.nodes.examples import task

@@ -1,9 +1,8 @@
 """Of a long file of tests the coder is shown what is new; a short or new one is shown whole."""
 
-from cogworks.codegen.prompt import HandedOver, implementation_opening
-from cogworks.codegen.shown_tests import MAX_SHOWN_TOKENS, shown_tests
+from cogworks.codegen.prompt import MAX_SHOWN_TOKENS, HandedOver, implementation_opening, shown_tests
 from cogworks.domain_services.messages import TestReport
-from cogworks.llm.package_data import shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.sight.sizes import tokens_of
 from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 from tests.nodes.examples import planned, task

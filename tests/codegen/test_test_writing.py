@@ -23,7 +23,7 @@ from cogworks.cycle.replay import verify
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
 from cogworks.errors import ConfigurationError
 from cogworks.forge.wordings import EditedText
-from cogworks.llm.package_data import shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import Implementation, ProposedFile, WrittenTests

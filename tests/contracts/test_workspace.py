@@ -10,7 +10,7 @@ from cogworks.codebase.diffmodel import render
 from cogworks.codebase.diffplacing import diff_of
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.codegen.patches import file_actions
+from cogworks.codegen.plan_bounds import file_actions
 from cogworks.nodes.contract import Workspace
 from cogworks.vocabulary import BranchName, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository

@@ -146,14 +146,14 @@ MUTATIONS = (
     ),
     Mutation(
         "the summary of a success",
-        "cycle/outcome.py",
+        "cycle/watchdogs.py",
         'status = "SUCCESS" if self.success',
         'status = "FAILURE" if self.success',
         (f"{CYCLE}test_the_summary_is_one_line",),
     ),
     Mutation(
         "the summary of a failure",
-        "cycle/outcome.py",
+        "cycle/watchdogs.py",
         'else "FAILURE"',
         'else "SUCCESS"',
         (f"{CYCLE}test_the_summary_of_a_failure_says_so",),
@@ -167,7 +167,7 @@ MUTATIONS = (
     ),
     Mutation(
         "FINALIZE and ABORT are ends",
-        "cycle/actions.py",
+        "cycle/results.py",
         "TERMINAL = frozenset({Action.FINALIZE, Action.ABORT})",
         "TERMINAL = frozenset({Action.ABORT})",
         (f"{CYCLE}test_a_repair_runs_tests_analyses_patches_and_ends",),

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from cogworks.cycle.events import Observation, Situation
 from cogworks.cycle.experience import environment_of
-from cogworks.cycle.observations import Observation, Situation
 from tests.cycle.scripted import header
 
 FRESH = Situation(

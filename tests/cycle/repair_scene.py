@@ -8,11 +8,10 @@ from cogworks.codegen.governed import POLICY, REPAIR_EFFECTS, ActionAudit, Gover
 from cogworks.codegen.repair_job import Job, Tools, budgets_of
 from cogworks.codegen.repairing import PatchRun
 from cogworks.cycle.context import Task
-from cogworks.cycle.events import ExecutionComplete, Header
-from cogworks.cycle.limits import Limits
+from cogworks.cycle.events import ExecutionComplete, Header, Limits
 from cogworks.cycle.loop import CodingCycle, CyclePorts
-from cogworks.cycle.outcome import RunResult
 from cogworks.cycle.results import TraceEntry
+from cogworks.cycle.watchdogs import RunResult
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.heldback import TriesBeside

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cogworks.cycle.actions import Action, Outcome, outcomes
 from cogworks.cycle.context import CycleContext, Task
 from cogworks.cycle.eventlog import GENESIS, chained
-from cogworks.cycle.events import Event, Header
+from cogworks.cycle.events import Event, Header, Limits, Observation
 from cogworks.cycle.feedback import Attempt, Trial
-from cogworks.cycle.limits import Limits
 from cogworks.cycle.loop import CodingCycle, CyclePorts
-from cogworks.cycle.observations import Observation
-from cogworks.cycle.results import ActionResult, Candidate, Payload, TestFacts
+from cogworks.cycle.results import Action, ActionResult, Candidate, Outcome, Payload, TestFacts, outcomes
 
 TASK = Task(goal="Fix failing tests")
 

@@ -4,9 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from cogworks.canonical import canonical
-from cogworks.cycle.actions import Action
 from cogworks.cycle.context import CycleContext, Task, fold
-from cogworks.cycle.results import Payload
+from cogworks.cycle.results import Action, Payload
 from cogworks.repair.ladder import Rung
 from tests.cycle.scripted import BROKEN, DONE, FOUND, committed, proposed, ran, rolled_back
 

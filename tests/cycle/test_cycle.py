@@ -10,22 +10,21 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from cogworks.canonical import canonical, sha256
-from cogworks.cycle.actions import TERMINAL, Action, Outcome, outcomes
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.events import (
     Committed,
     Event,
     ForcedDropped,
     ForcedInjection,
+    Limits,
     ProposalError,
     Proposed,
     Selected,
 )
 from cogworks.cycle.flow import Draft
-from cogworks.cycle.limits import Limits
 from cogworks.cycle.loop import CodingCycle
 from cogworks.cycle.proposing import Generator
-from cogworks.cycle.results import ActionResult, Payload
+from cogworks.cycle.results import TERMINAL, Action, ActionResult, Outcome, Payload, outcomes
 from cogworks.cycle.signals import Forced
 from cogworks.errors import LostRace, UsageError
 from tests.cycle.scripted import (

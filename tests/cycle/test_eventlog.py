@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.cycle import eventlog
-from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import LogDamaged, line_of, read_events, segment_names, segments, text_of, told
 from cogworks.cycle.events import KINDS, Event
 from cogworks.cycle.replay import verify
+from cogworks.cycle.results import Action
 from tests.cycle.remembered import remembered
 from tests.cycle.scripted import cycle, rechained, recorded
 

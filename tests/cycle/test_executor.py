@@ -10,10 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext, Task
 from cogworks.cycle.executor import DeadlinePassed, Executor, ExecutorBusy
-from cogworks.cycle.results import MAX_LISTED, MAX_OUTPUT_CHARS, ActionResult, Payload, TestFacts, failed
+from cogworks.cycle.results import (
+    MAX_LISTED,
+    MAX_OUTPUT_CHARS,
+    Action,
+    ActionResult,
+    Outcome,
+    Payload,
+    TestFacts,
+    failed,
+)
 from cogworks.errors import BudgetReached
 from tests.cycle.scripted import DONE, FOUND, ran
 from tests.limits import ENDS_WITHIN_S, Started

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from cogworks.cycle.actions import Action
 from cogworks.cycle.events import Event, Proposed
 from cogworks.cycle.experience import MAX_OBSERVATIONS, environment_of, observations_in, youngest
-from cogworks.cycle.results import ActionResult
+from cogworks.cycle.results import Action, ActionResult
 from tests.cycle.remembered import FRESH, remembered
 from tests.cycle.scripted import (
     DONE,

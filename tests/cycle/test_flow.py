@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from cogworks.cycle.actions import SIDE, TERMINAL, Action, Outcome, outcomes
 from cogworks.cycle.context import CycleContext, Task, fold
+from cogworks.cycle.events import Limits
 from cogworks.cycle.feedback import Attempt, Trial
 from cogworks.cycle.flow import Draft, next_step
-from cogworks.cycle.limits import Limits
-from cogworks.cycle.results import ActionResult, Candidate, Payload
+from cogworks.cycle.results import SIDE, TERMINAL, Action, ActionResult, Candidate, Outcome, Payload, outcomes
 from cogworks.cycle.watchdogs import alarms
 from cogworks.repair.ladder import ORDER, Ladder, Rung
 from tests.cycle.scripted import (

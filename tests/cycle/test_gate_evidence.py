@@ -10,11 +10,11 @@ import pytest
 from cogworks.codegen.prompt import CATEGORY as JUDGED
 from cogworks.codegen.test_writing import ODD
 from cogworks.codegen.testgate import GateCode
-from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import LogDamaged, line_of, read_events, segment_names
 from cogworks.cycle.events import Committed, Event, Selected
 from cogworks.cycle.monitor import verify_seriality
 from cogworks.cycle.replay import verify
+from cogworks.cycle.results import Action
 from tests.codegen.test_test_writing import CUSTOM, FILES, implemented, run, suite, written
 from tests.cycle.scripted import rechained, recorded
 from tests.nodes.examples import ports, task

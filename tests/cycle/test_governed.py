@@ -14,10 +14,9 @@ from cogworks.codegen.governed import (
     coding_policy,
     register_actions,
 )
-from cogworks.cycle.actions import TERMINAL, Action, Outcome
 from cogworks.cycle.context import CycleContext, Task
 from cogworks.cycle.executor import DeadlinePassed, Handler
-from cogworks.cycle.results import ActionResult, Payload, failed
+from cogworks.cycle.results import TERMINAL, Action, ActionResult, Outcome, Payload, failed
 from cogworks.errors import BudgetReached, ConfigurationError, MachineUnfit
 from cogworks.tools.policy import Enforcer, Policy
 from cogworks.tools.records import Identity, Redactor, Trail, comparable

@@ -1,7 +1,6 @@
 from cogworks.codegen.suitability import Hints, import_hint
-from cogworks.cycle.actions import Outcome
 from cogworks.cycle.events import Event, ExecutionComplete
-from cogworks.cycle.results import ActionResult, TestFacts
+from cogworks.cycle.results import ActionResult, Outcome, TestFacts
 
 
 def facts(*errors: str) -> TestFacts:

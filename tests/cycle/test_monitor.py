@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from cogworks.cycle.actions import Action
 from cogworks.cycle.events import Committed, CycleEnd, CycleStart, Event, ExecutionStart, Selected
 from cogworks.cycle.loop import CodingCycle
 from cogworks.cycle.monitor import SerialityMonitor, verify_seriality
+from cogworks.cycle.results import Action
 from tests.cycle.scripted import LONG_REPAIR, cycle, rechained, recorded
 
 Log = list[Event]

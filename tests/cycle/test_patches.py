@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cogworks.codegen.patches import added_files, file_actions, without_object_names
+from cogworks.codegen.plan_bounds import added_files, file_actions, without_object_names
 from tests.codebase.repositories import git
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.cycle.observations import Observation, Situation
-from cogworks.cycle.weighing import TOP, Prior, prior, similarity
+from cogworks.cycle.events import Observation, Situation
+from cogworks.cycle.proposing import TOP, Prior, prior, similarity
 from tests.cycle.remembered import FRESH, remembered
 
 OTHER: Mapping[str, Any] = {

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.codegen.closing import MAX_CHARS, why_not
-from cogworks.codegen.dossier import dossier, run_log
+from cogworks.codegen.dossier import MAX_CHARS, dossier, run_log, why_not
 from cogworks.codegen.governed import POLICY
 from cogworks.cycle.eventlog import read_events
 from cogworks.errors import BudgetReached, InvalidReply

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from cogworks.cycle.actions import Action, Outcome, outcomes
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.eventlog import comparable
-from cogworks.cycle.events import Event, ExecutionComplete, Proposed, Selected
+from cogworks.cycle.events import Event, ExecutionComplete, Limits, Proposed, Selected
 from cogworks.cycle.flow import Draft
-from cogworks.cycle.limits import Limits
 from cogworks.cycle.proposing import Generator
 from cogworks.cycle.replay import Divergence, Step, decide_only, verify, what_if
-from cogworks.cycle.results import ActionResult, Payload
+from cogworks.cycle.results import Action, ActionResult, Outcome, Payload, outcomes
 from cogworks.cycle.signals import Forced
 from cogworks.errors import LostRace, UsageError
 from tests.cycle.scripted import LONG_REPAIR, REPAIR, Script, any_result, cycle, rechained, recorded

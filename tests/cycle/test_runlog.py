@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cogworks.codegen.dossier import Record, dossier, run_log
-from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.replay import verify
+from cogworks.cycle.results import Action
 from cogworks.errors import BudgetReached
 from tests.cycle.repair_scene import RepairScene
 from tests.cycle.runlog_grammar import FOLLOWS, NAMED, problems

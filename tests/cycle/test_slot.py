@@ -5,8 +5,7 @@ import threading
 
 import pytest
 
-from cogworks.cycle.actions import Action
-from cogworks.cycle.results import Payload
+from cogworks.cycle.results import Action, Payload
 from cogworks.cycle.slot import NOTHING, Decision, SerialityViolation, Slot
 from cogworks.pipeline.arbiter import Proposal, choose
 from tests.limits import ENDS_WITHIN_S

@@ -1,8 +1,7 @@
 """What a run of the suite says, with and without what was known to fail before."""
 
-from cogworks.codegen.testfacts import facts_of
-from cogworks.cycle.actions import Outcome
-from cogworks.cycle.results import TestFacts
+from cogworks.codegen.trial import facts_of
+from cogworks.cycle.results import Outcome, TestFacts
 from cogworks.domain_services.messages import TestCase, TestReport
 
 

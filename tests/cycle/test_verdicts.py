@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.codegen.verdicts import Observed, setback_of, steadied, trial_of, without_own
+from cogworks.codegen.trial import Observed, setback_of, steadied, trial_of, without_own
 from cogworks.cycle.feedback import Setback, Trial
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.repair.transact.gates import Selection

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import segments
-from cogworks.cycle.events import Committed, Event, Selected, Weighed
+from cogworks.cycle.events import Committed, Event, Observation, Selected, Weighed
 from cogworks.cycle.flow import Draft
 from cogworks.cycle.monitor import verify_seriality
-from cogworks.cycle.observations import Observation
 from cogworks.cycle.proposing import Generator
 from cogworks.cycle.replay import decide_only, verify
+from cogworks.cycle.results import Action
 from tests.cycle.remembered import remembered
 from tests.cycle.scripted import DONE, FOUND, LONG_REPAIR, proposed, ran, rechained, recorded, rolled_back
 

@@ -27,7 +27,7 @@ from cogworks.llm.budget import Budget
 from cogworks.llm.cassette import Cassette
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage
 from cogworks.nodes.contract import Asks, DomainService, Succeeded
 from cogworks.nodes.registry import NODES

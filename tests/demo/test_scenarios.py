@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.demo.facts import FULL_NAME
 from cogworks.demo.scenarios import SCENARIOS, Scenario, keep_to, scenario_named
-from cogworks.demo.verdict import judge
+from cogworks.demo.showing import judge
 from cogworks.errors import UsageError
 from tests.demo.playing import Played, playing
 from tests.end_to_end.scene import HOST_ENVIRONMENT

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.configuration import ServiceConfig
-from cogworks.domain_services.conformance.examination import Conformance, Exam, Sample
-from cogworks.domain_services.conformance.subject import Subject
+from cogworks.domain_services.conformance.examination import Conformance, Exam, Sample, Subject
 from cogworks.domain_services.conformance.suite import examine
 from cogworks.domain_services.opening import open_transport
-from cogworks.domain_services.published import PROFILES
+from cogworks.domain_services.operations import PROFILES
 from cogworks.domain_services.transport import ServiceGone, ServiceSlow
 
 SCRIPT = Path(__file__).parent / "broken" / "service.py"

@@ -8,8 +8,8 @@ from cogworks.domain_services.checking import Artifacts
 from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.operations import DEPENDENCY_GRAPH, INDEX
-from cogworks.domain_services.paging import PAGE_BYTES, PAGE_FILES, in_pages, pages
 from cogworks.domain_services.panel import Member, ServicePanel
+from cogworks.domain_services.parts import PAGE_BYTES, PAGE_FILES, in_pages, pages
 from cogworks.settings.config import child_environment
 from tests.services.asking import Copy, laid_out, result_of
 

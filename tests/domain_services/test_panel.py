@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.answers import NotOffered
-from cogworks.domain_services.checking import Artifacts, Nothing
+from cogworks.domain_services.checking import Artifacts, Nothing, PrepareParams
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import ALL, INDEX, NORMALISE, PREPARE
 from cogworks.domain_services.panel import Member, ServicePanel
-from cogworks.domain_services.preparing import PrepareParams
 from cogworks.domain_services.transport import ServiceFailed
 
 SCRIPT = Path(__file__).parent / "broken" / "service.py"

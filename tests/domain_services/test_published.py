@@ -10,8 +10,15 @@ from jsonschema import Draft202012Validator
 from cogworks.cli.conformance import PROFILE_NAMES
 from cogworks.domain_services.answers import Unusable, read_answer, read_response
 from cogworks.domain_services.messages import Request
-from cogworks.domain_services.operations import ALL, OPERATIONS, SIMULATE
-from cogworks.domain_services.published import PROFILES, profile_files, response_schema, schema_files
+from cogworks.domain_services.operations import (
+    ALL,
+    OPERATIONS,
+    PROFILES,
+    SIMULATE,
+    profile_files,
+    response_schema,
+    schema_files,
+)
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 

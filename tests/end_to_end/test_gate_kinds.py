@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
-from cogworks.demo.verdict import judge
+from cogworks.demo.showing import judge
 from tests.end_to_end.scene import Scene, open_scene
 from tests.exhaustive import of_today
 

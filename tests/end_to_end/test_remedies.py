@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from cogworks.engine.time_limits import Deadline
+from cogworks.engine.visit_limits import Deadline
 from cogworks.errors import BudgetReached, CogworksError, SafetyHalt
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask

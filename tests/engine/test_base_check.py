@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cogworks.domain_services.answers import Answer
+from cogworks.domain_services.checking import Choice, Prepared
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, Metadata, TestReport
-from cogworks.domain_services.preparing import Choice, Prepared
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.engine.base_check import STEP_SHARE_S, SuiteSoFar, check_base, so_far
 from cogworks.engine.base_findings import (

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import pytest
 
 from cogworks.engine.consider import Wanted, consider, read_item, work_item
+from cogworks.forge.bodies import marked
 from cogworks.forge.facts import Account
-from cogworks.forge.markers import marked
 from cogworks.vocabulary import IssueNumber, Login, RunId, VisitKey
 from tests.step_fakes import Died, Fault, Runner, until_done
 from tests.world import ANN, BOT, ONE_NODE, World

@@ -3,9 +3,9 @@
 from contextlib import suppress
 from datetime import timedelta
 
-from cogworks.engine.neighbours import NEIGHBOURS_FILE
+from cogworks.engine.remember import NEIGHBOURS_FILE
 from cogworks.errors import TryAgainLater
-from cogworks.forge.neighbours import Neighbour
+from cogworks.forge.snapshot import Neighbour
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import IssueNumber, NodeId

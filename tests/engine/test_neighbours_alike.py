@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cogworks.engine.neighbours import MOST, alike
-from cogworks.forge.neighbours import Neighbour
+from cogworks.engine.remember import MOST, alike
+from cogworks.forge.snapshot import Neighbour
 from cogworks.vocabulary import IssueNumber
 from tests.nodes.examples import ITEM
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.engine.purse import Purse
+from cogworks.engine.visit_limits import Purse
 from cogworks.errors import BudgetReached
 from cogworks.ledger.lease import RELEASED, Entry, VisitLease
-from cogworks.llm.account import Account
-from cogworks.llm.budget import Budget, Estimate
+from cogworks.llm.budget import Account, Budget, Estimate
 from cogworks.pipeline.limits import ROOM_TOKENS, grant, session_budget, shortage, tokens_of
 from cogworks.pipeline.spend import Spend
 from tests.ledger.scripted import MemoryStore

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.engine.release import MAX_SHOWN_CHARS, asked_call
+from cogworks.engine.claim import MAX_SHOWN_CHARS, asked_call
 from cogworks.errors import ApprovalNeeded
 
 

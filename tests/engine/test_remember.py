@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cogworks.cycle.eventlog import read_events, segments
-from cogworks.cycle.events import Header
-from cogworks.cycle.observations import Observation
+from cogworks.cycle.events import Header, Observation
 from cogworks.engine.remember import experience_in, remembers, told_before
 from cogworks.errors import TryAgainLater
 from cogworks.github.earlier_logs import EarlierLog

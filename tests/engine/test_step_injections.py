@@ -2,10 +2,10 @@
 
 import pytest
 
-from cogworks.forge.commands import Misspelt, parse_command
-from cogworks.pipeline.contamination import answered, question, suspected
+from cogworks.forge.inbox import Misspelt, parse_command
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.state import RunState
+from cogworks.pipeline.wording import answered, question, suspected
 from tests.step_fakes import Runner
 from tests.world import World
 

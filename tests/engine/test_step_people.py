@@ -10,9 +10,9 @@ import pytest
 from cogworks.cli.reporting import EXIT_CODES
 from cogworks.engine.ports import Push
 from cogworks.errors import PermissionRefused, SafetyHalt, TryAgainLater
+from cogworks.forge.bodies import parse_marker
 from cogworks.forge.effects import Effect
 from cogworks.forge.facts import Account, Branch, LabelEvent
-from cogworks.forge.markers import parse_marker
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded

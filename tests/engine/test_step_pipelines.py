@@ -10,8 +10,7 @@ from cogworks.engine.consider import Wanted, consider, read_item
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.pipeline.decision import Run, Wait
-from cogworks.settings.asked_about import ASKED_ABOUT
-from cogworks.settings.sections import ProbeConfig
+from cogworks.settings.sections import ASKED_ABOUT, ProbeConfig
 from cogworks.vocabulary import NodeId, RunId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Runner

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cogworks.domain_services.client import Limits, ProcessService
-from cogworks.engine.time_limits import Deadline, Patience, outcome_within
+from cogworks.engine.visit_limits import Deadline, Patience, outcome_within
 from cogworks.errors import ApprovalNeeded, CogworksError, LostRace
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask

@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.evaluation.purse import Purse
+from cogworks.evaluation.cases import Purse
 
 LIMIT = Purse(limit_usd=Decimal(10))
 

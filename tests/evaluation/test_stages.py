@@ -1,10 +1,9 @@
 from decimal import Decimal
 
-from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.events import Event, ExecutionComplete, ExecutionStart
-from cogworks.cycle.results import ActionResult
+from cogworks.cycle.results import Action, ActionResult, Outcome
+from cogworks.evaluation.judging import StageMeter
 from cogworks.evaluation.report import Stage
-from cogworks.evaluation.stages import StageMeter
 from cogworks.llm.gateway import Meter
 
 

@@ -9,7 +9,7 @@ from cogworks.forge.bases import bodies_put_right, issue_closed, part_of, shown_
 from cogworks.forge.effects import CloseIssue, ClosePullRequest, OpenPullRequest
 from cogworks.forge.facts import Branch
 from cogworks.forge.snapshot import Snapshot
-from cogworks.hub.actions.mentions import closing_numbers
+from cogworks.hub.actions.timeline import closing_numbers
 from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 from tests.pipeline.runs import new_run

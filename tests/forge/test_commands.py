@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.forge.commands import Command, Edited, Misspelt, new_commands, parse_command
+from cogworks.forge.bodies import marked
 from cogworks.forge.facts import Account, Comment
-from cogworks.forge.markers import marked
+from cogworks.forge.inbox import Command, Edited, Misspelt, new_commands, parse_command
 from cogworks.pipeline.inputs import HOW_TO_WRITE
 from cogworks.vocabulary import IssueNumber, Login, VisitKey
 

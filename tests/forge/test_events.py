@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from cogworks.forge.bodies import marked
 from cogworks.forge.events import About, Ignored, about, actor_id
-from cogworks.forge.markers import marked
 from cogworks.vocabulary import VisitKey
 
 PAYLOADS = Path(__file__).parents[1] / "data" / "webhooks"

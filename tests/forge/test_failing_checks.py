@@ -1,7 +1,7 @@
 """What checks say, as changes that are asked for: cut to what a prompt has room for, and without secrets."""
 
 from cogworks.forge.facts import CheckSeen, FailedCheck, Remarked
-from cogworks.forge.failing_checks import (
+from cogworks.forge.unmergeable import (
     MAX_CHECKS,
     MAX_LOG,
     MAX_LOG_LINES,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.forge.markers import Marker, marked, parse_marker, text_below_marker
+from cogworks.forge.bodies import Marker, marked, parse_marker, text_below_marker
 from cogworks.vocabulary import VisitKey
 
 VISIT_KEY = VisitKey("ab" * 32)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.forge.money import budget_lines, expected_lines
+from cogworks.forge.notices import budget_lines, expected_lines
 from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.spend import Expected, Sum
 from cogworks.pipeline.state import RunState

@@ -24,7 +24,7 @@ from cogworks.forge.facts import (
     Viewer,
 )
 from cogworks.forge.snapshot import RepositoryFacts, Snapshot
-from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.github.parsing import parse_snapshot
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 

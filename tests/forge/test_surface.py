@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 import pytest
 from markdown_it import MarkdownIt
 
-from cogworks.forge.bodies import MAX_BODY_CHARS
+from cogworks.forge.bodies import MAX_BODY_CHARS, STATUS_TOPIC, marked, text_below_marker
 from cogworks.forge.effects import EditComment, SetLabels
 from cogworks.forge.facts import Comment
-from cogworks.forge.markers import STATUS_TOPIC, marked, text_below_marker
 from cogworks.forge.surface import (
     Surface,
     comment_difference,

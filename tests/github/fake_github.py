@@ -13,7 +13,7 @@ from graphql import FieldNode, OperationDefinitionNode, parse
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.publication import blob_name
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import Answer, GraphQLProblem, OutcomeUnknown
+from cogworks.github.documents import Answer, GraphQLProblem, OutcomeUnknown
 from cogworks.github.parsing import parse_snapshot
 from cogworks.vocabulary import IssueNumber
 

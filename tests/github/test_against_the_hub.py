@@ -9,7 +9,6 @@ import pytest
 
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.forge.addresses import ApiAddresses, IssueAddress, api_addresses, parse_issue_url
-from cogworks.forge.commands import may_command
 from cogworks.forge.effects import (
     CommitFiles,
     CreateIssue,
@@ -25,12 +24,12 @@ from cogworks.forge.effects import (
     ReportCheck,
     SetLabels,
 )
+from cogworks.forge.inbox import may_command
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import Answer, OutcomeUnknown
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import FixedToken
-from cogworks.github.documents import read_work_item
+from cogworks.github.documents import Answer, OutcomeUnknown, read_work_item
 from cogworks.github.meter import Requests
 from cogworks.github.permissions import permissions_of
 from cogworks.github.reading import SnapshotReader

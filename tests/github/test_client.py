@@ -10,9 +10,9 @@ import respx
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.forge.facts import RateLimit
-from cogworks.github.answers import Answer, BrokenOff, GraphQLProblem, OutcomeUnknown
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import FixedToken
+from cogworks.github.documents import Answer, BrokenOff, GraphQLProblem, OutcomeUnknown
 from cogworks.github.meter import Requests
 
 URL = "https://api.github.com/graphql"

@@ -8,7 +8,7 @@ import pytest
 from graphql import build_ast_schema, parse, validate
 
 from cogworks.errors import TryAgainLater, UsageError
-from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.github.earlier_logs import MAX_BYTES, MAX_LOGS, EarlierLog, logs_document, read_earlier_logs
 from cogworks.unexpected import UnexpectedAnswer
 from cogworks.vocabulary import NodeId

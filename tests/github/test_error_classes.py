@@ -7,15 +7,15 @@ import httpx
 import pytest
 
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.answers import (
+from cogworks.github.client import GraphQLClient
+from cogworks.github.credentials import FixedToken
+from cogworks.github.documents import (
     BrokenOff,
     GraphQLProblem,
     OutcomeUnknown,
     ResourceLimitsExceeded,
     as_error,
 )
-from cogworks.github.client import GraphQLClient
-from cogworks.github.credentials import FixedToken
 from cogworks.github.rest_failures import AlreadyExists, failure
 
 URL = "https://api.github.com/graphql"

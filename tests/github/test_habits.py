@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.github.habits import Habit, HabitFile
+from cogworks.github.reading import Habit, HabitFile
 
 NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 SMALL = Habit(size="split", with_dependencies=False)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
-from cogworks.forge.neighbours import Neighbour
-from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.forge.snapshot import Neighbour
+from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.github.item import read_elsewhere, read_item_costs, read_neighbours
 from cogworks.packs.declared import Exemplar
 from cogworks.unexpected import UnexpectedAnswer

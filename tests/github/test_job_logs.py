@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from cogworks.github.credentials import FixedToken
-from cogworks.github.job_logs import KEPT_BYTES, MAX_BYTES, JobLogs
+from cogworks.github.failed_checks import KEPT_BYTES, MAX_BYTES, JobLogs
 from cogworks.github.meter import Requests
 
 STORAGE = "https://storage.example/log?sig=1"

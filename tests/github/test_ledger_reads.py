@@ -9,7 +9,7 @@ import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.forge.addresses import IssueAddress
-from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.github.ledger_log import read_copy, read_log
 from cogworks.github.ledgers import IssueEnd, LedgerTip, archive, issue_ends, list_ledgers
 from cogworks.unexpected import UnexpectedAnswer

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.errors import CogworksError
-from cogworks.github.answers import Answer
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import FixedToken
+from cogworks.github.documents import Answer
 from cogworks.github.reading import SnapshotReader
 from cogworks.unexpected import UnexpectedAnswer
 from tests.github.test_reading import ADDRESS, NOW, RECORDED

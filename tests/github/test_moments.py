@@ -10,7 +10,7 @@ from cogworks.errors import UsageError
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.facts import Account, Comment, LabelEvent, Ledger, PullRequest, Review
 from cogworks.forge.snapshot import Snapshot
-from cogworks.github.answers import Answer
+from cogworks.github.documents import Answer
 from cogworks.github.moments import PastItem, PullTimes, When, as_of, parse_past_item, parse_when
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 from tests.world import ANN, World

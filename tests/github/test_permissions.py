@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from cogworks.errors import TryAgainLater
-from cogworks.forge.commands import may_command
-from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.forge.inbox import may_command
+from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.github.permissions import permissions_of
 from cogworks.vocabulary import Login
 

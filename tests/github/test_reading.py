@@ -10,7 +10,7 @@ import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused
 from cogworks.forge.addresses import IssueAddress
-from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.github.reading import SnapshotReader
 from cogworks.vocabulary import IssueNumber
 

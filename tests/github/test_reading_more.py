@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from cogworks.errors import CogworksError, TryAgainLater
-from cogworks.github.answers import Answer, BrokenOff, GraphQLProblem, ResourceLimitsExceeded
-from cogworks.github.habits import Habit, RememberedHere
-from cogworks.github.reading import SnapshotReader
+from cogworks.github.documents import Answer, BrokenOff, GraphQLProblem, ResourceLimitsExceeded
+from cogworks.github.reading import Habit, RememberedHere, SnapshotReader
 from cogworks.unexpected import UnexpectedAnswer
 from tests.github.test_reading import ADDRESS, NOW, RECORDED, WHOLE, Scripted, further_page
 

@@ -10,9 +10,8 @@ from cogworks.forge.addresses import IssueAddress, api_addresses, parse_issue_ur
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import FixedToken
-from cogworks.github.habits import Habit, ReadSize, RememberedHere
 from cogworks.github.meter import Requests
-from cogworks.github.reading import SnapshotReader
+from cogworks.github.reading import Habit, ReadSize, RememberedHere, SnapshotReader
 from cogworks.github.rest import RestClient
 from tests.hub.running import OWNER_TOKEN, running_hub, seeded
 

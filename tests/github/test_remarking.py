@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused
+from cogworks.forge.bodies import marked, text_below_marker
 from cogworks.forge.effects import LineRemark, PostReview
-from cogworks.forge.markers import marked, text_below_marker
-from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.vocabulary import CommitOid
 from tests.github.fake_github import STRANGER, FakeGitHub
 from tests.github.test_writer_failures import FATES, run_until_published

@@ -12,8 +12,8 @@ import requests
 import urllib3
 
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.credentials import FixedToken
+from cogworks.github.documents import OutcomeUnknown
 from cogworks.github.meter import Requests
 from cogworks.github.rest import RestClient, mapped_errors
 from cogworks.vocabulary import BranchName, Login

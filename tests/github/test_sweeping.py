@@ -12,7 +12,7 @@ from graphql import parse, validate
 
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import RepositoryAddress, parse_repository
-from cogworks.github.answers import Answer
+from cogworks.github.documents import Answer
 from cogworks.github.responses import Answered, judge
 from cogworks.github.sweep_document import Wish, sweep_document
 from cogworks.github.sweeping import look_through

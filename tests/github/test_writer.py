@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from cogworks.errors import CogworksError, UsageError
+from cogworks.forge.bodies import marked, parse_marker, text_below_marker
 from cogworks.forge.effects import (
     AddReaction,
     EditComment,
@@ -13,7 +14,6 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.forge.markers import marked, parse_marker, text_below_marker
 from cogworks.forge.publication import (
     PublicationContext,
     Published,

@@ -9,7 +9,7 @@ import pytest
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
 from cogworks.forge.effects import Effect
 from cogworks.forge.publication import Published
-from cogworks.github.answers import Answer, GraphQLProblem, OutcomeUnknown
+from cogworks.github.documents import Answer, GraphQLProblem, OutcomeUnknown
 from tests.github.fake_github import FakeGitHub, Killed
 from tests.github.visit import (
     COMMENT,

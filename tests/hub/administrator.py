@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx
 
-from cogworks.hub.kept_tokens import ADMIN
+from cogworks.hub.store import ADMIN
 
 
 class Administrator:

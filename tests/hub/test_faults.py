@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError
-from cogworks.hub.asked import Asked, asked
 from cogworks.hub.fault_answers import Replica, spoilt
-from cogworks.hub.fault_plans import plan_from_object, plan_from_toml
-from cogworks.hub.faults import FaultPlan, Faults, Rule
+from cogworks.hub.faults import FaultPlan, Faults, Rule, plan_from_object, plan_from_toml
+from cogworks.hub.journal import Asked, asked
 from cogworks.hub.node_ids import node_id
 
 READ = Asked(method="GET", path="/repos/octo/demo/issues")

@@ -1,6 +1,6 @@
 import pytest
 
-from cogworks.hub.graphql.markup import html_of
+from cogworks.hub.graphql.scalars import html_of
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from cogworks.hub.actions.merging import merge_pull
 from cogworks.hub.actions.pulls import pull_part
 from cogworks.hub.actions.repositories import change_repository
 from cogworks.hub.actions.reviews import InlineComment, create_review
-from cogworks.hub.kept_tokens import pages_link
 from cogworks.hub.markup import text_html
 from cogworks.hub.server import hub_app
+from cogworks.hub.store import pages_link
 from tests.hub.bench import Bench
 from tests.hub.web import web_client
 

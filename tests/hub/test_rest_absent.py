@@ -6,8 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cogworks.hub.rest.described import described
-from cogworks.hub.rest.routes import ROUTES
+from cogworks.hub.rest.described import ROUTES, described
 from cogworks.hub.server import hub_app
 from cogworks.hub.world import World
 from tests.hub.bench import Bench

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cogworks.hub.rest.routes import ROUTES
+from cogworks.hub.rest.described import ROUTES
 from tests.hub.apps import app_id, app_signature, with_app
 from tests.hub.openapi import OfficialDescription
 from tests.hub.running import BOT_TOKEN, OWNER_TOKEN, READER_TOKEN, keep_log, running_hub, seeded

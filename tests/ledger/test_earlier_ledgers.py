@@ -11,8 +11,8 @@ import pytest
 from cogworks.ledger.invariants import check_plan, check_visits
 from cogworks.ledger.record import read_state, state_text
 from cogworks.pipeline.graph import as_today
+from cogworks.pipeline.limits import by_node
 from cogworks.pipeline.parser import built_in_pipelines
-from cogworks.pipeline.spending import by_node
 from cogworks.pipeline.visits import KEPT_DISCARDED
 from tests.pipeline.runs import visit
 

@@ -21,7 +21,7 @@ from cogworks.llm.conversation import (
     turn_schema,
 )
 from cogworks.llm.gateway import Gateway, LookLimits, ModelSettings, ReplyRecord
-from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.provider import Message, ModelReply
 from cogworks.llm.providers.anthropic import request_body
 from cogworks.llm.schemas import full_schema, reduced_schema

@@ -9,8 +9,8 @@ import pytest
 from cogworks.errors import BudgetReached
 from cogworks.llm.budget import Budget
 from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.promptlog import PromptLog
+from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.provider import Provider
 from cogworks.llm.providers import http_door
 from cogworks.llm.providers.anthropic import AnthropicProvider

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from anthropic import transform_schema
 
-from cogworks.llm.package_data import shipped_prompts, shipped_schemas
+from cogworks.llm.prompts import shipped_prompts, shipped_schemas
 from cogworks.llm.schemas import full_schema, reduced_schema, schema_text
 from cogworks.nodes.replies import REPLIES
 from tests.limits import ENDS_WITHIN_S

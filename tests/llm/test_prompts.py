@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cogworks.errors import ConfigurationError
-from cogworks.llm.package_data import shipped_prompts
-from cogworks.llm.prompts import SEPARATOR, Prompt, Prompts, SystemText, as_json, delimited, marks
+from cogworks.llm.prompts import (
+    SEPARATOR,
+    Prompt,
+    Prompts,
+    SystemText,
+    as_json,
+    delimited,
+    marks,
+    shipped_prompts,
+)
 
 TEMPLATE = "You classify issues.\n{{ output_schema }}\n--- user ---\n{{ body | untrusted('the issue') }}\n"
 

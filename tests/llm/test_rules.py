@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError
-from cogworks.llm.package_data import shipped_prompts
-from cogworks.llm.prompts import RULES, SEPARATOR, Prompts, SystemText
+from cogworks.llm.prompts import RULES, SEPARATOR, Prompts, SystemText, shipped_prompts
 from tests.shipped import prompts
 
 ROOT = Path(__file__).parents[2]

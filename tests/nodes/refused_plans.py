@@ -4,7 +4,7 @@ from typing import Any
 
 from cogworks.domain_services.checking import Interface, InterfaceMap
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.forge.neighbours import Neighbour
+from cogworks.forge.snapshot import Neighbour
 from cogworks.nodes import architecture, intake, interface_design, planning
 from cogworks.nodes.replies import (
     Plan,

@@ -8,15 +8,15 @@ import pytest
 
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.codegen.governed import coding_policy
-from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import Committed, CycleEnd, ExecutionComplete, ForcedInjection, Header
 from cogworks.cycle.monitor import verify_seriality
 from cogworks.cycle.replay import verify
+from cogworks.cycle.results import Action
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.errors import ApprovalNeeded, LostRace, VisitStopped
 from cogworks.forge.effects import PushBranch
-from cogworks.llm.package_data import shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import BeyondPlan, CodeChange, ProposedFile

@@ -7,7 +7,7 @@ from cogworks.nodes import division as node
 from cogworks.nodes import parting
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.division import MOST, statements_of
-from cogworks.nodes.division_texts import MOST_CHARS
+from cogworks.nodes.parting import MOST_CHARS
 from cogworks.nodes.replies import Division
 from cogworks.nodes.task import Conventions
 from cogworks.pipeline.state import PartIssue

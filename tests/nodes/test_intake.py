@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.forge.neighbours import Neighbour
+from cogworks.forge.snapshot import Neighbour
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.intake import run
 from cogworks.nodes.replies import Classification, Scope

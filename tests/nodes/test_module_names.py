@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.nodes.module_names import close_to, files_of
+from cogworks.nodes.shown import close_to, files_of
 
 FILES = [
     "README.md",

@@ -3,7 +3,7 @@
 import pytest
 
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.llm.package_data import shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.nodes.task import Conventions

@@ -1,6 +1,6 @@
 """How much of the repository a prompt shows, and how often its reader may look."""
 
-from cogworks.llm.package_data import shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.nodes.intake import run
 from cogworks.nodes.shown import look_limits, manifest_of, repository_view, view_variables
 from cogworks.nodes.task import Conventions

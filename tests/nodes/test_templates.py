@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.nodes.templates import BOXES_ARE_YOURS, Part, filled, template_among
+from cogworks.nodes.customs import BOXES_ARE_YOURS, Part, filled, template_among
 
 PARTS = (
     Part("summary", "", "Zero is no longer lost."),

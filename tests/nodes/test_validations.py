@@ -26,11 +26,10 @@ from tests.nodes.refusing import Row
 
 VALIDATING = (
     "architecture", "artifacts", "asking", "code_generation", "deterministic", "division", "from_prompt", "intake", "integration", "interface_design",
-    "planning", "review", "spawning", "written_files",
+    "planning", "review", "spawning",
 )  # fmt: skip
 SILENT = (
-    "__init__", "contract", "customs", "division_texts", "module_names", "parting", "pull_request_texts", "registry", "remarks", "replies", "shown",
-    "task", "templates",
+    "__init__", "contract", "customs", "parting", "pull_request_texts", "registry", "remarks", "replies", "shown", "task",
 )  # fmt: skip
 """They say nothing of an answer: types, words of what passed, and what a prompt shows."""
 

@@ -10,9 +10,9 @@ from cogworks.ledger.record import read_state, state_text
 from cogworks.pipeline.calls import MAX_APPROVED, asking_visit, lapsed_calls, with_approved_call
 from cogworks.pipeline.decision import GiveUpOn, Run, Stop, Wait, decide
 from cogworks.pipeline.inputs import Asked, Heard, obey
+from cogworks.pipeline.noticing import rest_line
 from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.position import Standing, waiting_for
-from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from tests.pipeline.graphs import pipeline

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged, is_all_parts_closed
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.state import PartIssue, RunState, SubItem
+from cogworks.pipeline.unmerged import closing_pull, end_of, is_all_merged, is_all_parts_closed
 from cogworks.vocabulary import IssueNumber, SubItemKey
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, PLAN, facts, finished, lease, new_run, pull, with_pull
 

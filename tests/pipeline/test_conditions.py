@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.errors import UsageError
-from cogworks.pipeline.conditions import Undecided, describe, evaluate, without_model
 from cogworks.pipeline.graph import AllOf, AnyOf, Condition, ExpressionCondition, ModelCondition, Negation
+from cogworks.pipeline.routing import Undecided, describe, evaluate, without_model
 
 QUESTION = ModelCondition(question="is it risky?", fallback=True)
 

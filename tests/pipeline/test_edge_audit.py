@@ -1,8 +1,8 @@
 from typing import Any
 
-from cogworks.pipeline.edge_audit import EdgeEvaluation, Evaluator, edge_evaluations, edges_line
 from cogworks.pipeline.elements import ConditionAnswer, EdgeId, routing_of
 from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.transitions import EdgeEvaluation, Evaluator, edge_evaluations, edges_line
 from tests.pipeline.graphs import document, edge, parse, pipeline
 from tests.pipeline.runs import at, new_run, visit
 

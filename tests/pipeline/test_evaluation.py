@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.pipeline.conditions import evaluate_expression, same_json
 from cogworks.pipeline.expressions import Expression, Not, parse_expression
+from cogworks.pipeline.routing import evaluate_expression, same_json
 from tests.pipeline.test_expressions import expressions
 
 VIEW: dict[str, Any] = {

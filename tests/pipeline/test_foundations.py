@@ -3,8 +3,8 @@
 import pytest
 
 from cogworks.pipeline.facts import PullFacts
-from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.state import KnownPull, RunState, SubItem
+from cogworks.pipeline.unmerged import Foundation, foundations
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 from tests.pipeline.graphs import document, parse
 from tests.pipeline.runs import at, new_run, pull

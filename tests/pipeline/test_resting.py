@@ -3,9 +3,9 @@
 import pytest
 
 from cogworks.pipeline.limits import limits_mark
+from cogworks.pipeline.noticing import rest_line
 from cogworks.pipeline.people import Held
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.transitions import settle

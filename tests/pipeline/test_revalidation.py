@@ -3,8 +3,8 @@
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.position import locate
-from cogworks.pipeline.revalidation import looked_at, revalidated
 from cogworks.pipeline.state import RunState
+from cogworks.pipeline.unmerged import looked_at, revalidated
 from cogworks.vocabulary import CommitOid, NodeId, SubItemKey
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, visit
 

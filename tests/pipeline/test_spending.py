@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks.pipeline.limits import SpendRow, by_node, by_sub_item
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.spending import SpendRow, by_node, by_sub_item
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import Lease, VisitRecord
 from cogworks.vocabulary import IssueNumber, NodeId, RunId, SubItemKey, VisitKey

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from cogworks.pipeline.conditions import Undecided
 from cogworks.pipeline.elements import ConditionAnswer, routing_of
+from cogworks.pipeline.routing import Undecided
 from cogworks.pipeline.state import SubItem
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.vocabulary import IssueNumber, SubItemKey

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from cogworks.ledger.record import state_text
 from cogworks.pipeline import visits as visits_module
 from cogworks.pipeline.lane_choice import MovedUp
+from cogworks.pipeline.limits import by_node, by_sub_item
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.spending import by_node, by_sub_item
 from cogworks.pipeline.state import RunState, first_visit_key, visit_key
 from cogworks.pipeline.visits import KEPT_DISCARDED, MAX_ATTEMPTS, FoldedVisits
 from tests.pipeline.runs import GRAPH, at, facts, finished, new_run, visit

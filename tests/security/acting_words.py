@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from cogworks.hub.actions.mentions import closing_numbers
+from cogworks.hub.actions.timeline import closing_numbers
 
 FORGED_VISIT = "f" * 64
 """What adversaries write into trailers and markers of ours."""

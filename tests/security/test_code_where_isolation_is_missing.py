@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.services.command.machine import Commands
+from cogworks.services.command.ground import Commands
 from cogworks.services.sandbox.isolation import NO_ISOLATION
 from tests.services import asking
 from tests.services.asking import laid_out

@@ -10,7 +10,7 @@ from cogworks.forge.facts import Branch
 from cogworks.forge.observe import facts_of
 from cogworks.forge.publication import PublicationContext, commit_body
 from cogworks.forge.surface import project
-from cogworks.pipeline.revalidation import about_to_push, left_at
+from cogworks.pipeline.unmerged import about_to_push, left_at
 from cogworks.vocabulary import BranchName, CommitOid, RunId, VisitKey
 from tests.forge.test_observe import CONFIGURED
 from tests.github.fake_github import FakeGitHub

@@ -1,6 +1,6 @@
 """Whoever leaves thousands of nested folders behind ends nothing but their own run."""
 
-from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.places import scratch_folder
 from cogworks.services.python.workroom import workroom
 from tests.test_removal import nest
 

@@ -14,8 +14,8 @@ from cogworks.nodes.replies import ProposedFile
 from cogworks.nodes.task import Conventions
 from cogworks.repair.transact.diffrules import scope_violations
 from cogworks.repair.violations import Step
-from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.config import DependencyConfig
+from cogworks.settings.sections import ASKED_ABOUT
 from cogworks.wiring.clone import asked_about
 from tests.codegen.test_test_writing import implemented, world, written
 from tests.nodes.declared import declared, desk, files

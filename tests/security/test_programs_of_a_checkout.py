@@ -7,7 +7,7 @@ import pytest
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
-from cogworks.codebase.lying_copy import lying_copy, top_of
+from cogworks.codebase.making import lying_copy, top_of
 from cogworks.repair.instance import Instance
 from cogworks.settings.config import child_environment
 from cogworks.wiring.clone import as_it_lies, clone_of

@@ -19,10 +19,10 @@ from cogworks.domain_services.messages import Request
 from cogworks.domain_services.over_wire import HttpTransport
 from cogworks.domain_services.transport import ServiceGone, ServiceSlow
 from cogworks.errors import CogworksError
-from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import FixedToken
-from cogworks.github.job_logs import JobLogs
+from cogworks.github.documents import OutcomeUnknown
+from cogworks.github.failed_checks import JobLogs
 from cogworks.github.meter import Requests
 from cogworks.github.rest import RestClient
 from cogworks.llm.providers.anthropic import assembly

@@ -18,7 +18,7 @@ import pytest
 import cogworks
 from cogworks.codebase.changes import path_problem, protected_by, shadowed
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.codebase.secretlines import secrets_among
+from cogworks.codebase.unwritable import secrets_among
 from cogworks.cycle.eventlog import read_events
 from cogworks.domain_services.answers import read_response
 from cogworks.domain_services.configuration import parse_services
@@ -27,8 +27,8 @@ from cogworks.domain_services.messages import Request
 from cogworks.errors import CogworksError, ConfigurationError
 from cogworks.evaluation.cases import parse_cases
 from cogworks.forge.addresses import parse_issue_url, parse_repository, parse_repository_url
-from cogworks.forge.commands import parse_command
-from cogworks.forge.markers import parse_marker
+from cogworks.forge.bodies import parse_marker
+from cogworks.forge.inbox import parse_command
 from cogworks.github.moments import parse_when
 from cogworks.github.rest_failures import parsed
 from cogworks.grammars import languages
@@ -47,10 +47,10 @@ from cogworks.masking import masked
 from cogworks.nodes.replies import CodeChange
 from cogworks.packs.declared import FILES as PACK_FILES
 from cogworks.packs.declared import read_pack
-from cogworks.pipeline.conditions import read_path
 from cogworks.pipeline.expressions import parse_expression
 from cogworks.pipeline.noticing import read_seen
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.routing import read_path
 from cogworks.repair.instance import parse_instance
 from cogworks.repair.options import parse_options
 from cogworks.repair.overfitting import literals

@@ -19,7 +19,7 @@ from cogworks.forge.publication import PublicationContext, known_from
 from cogworks.forge.surface import project
 from cogworks.github.composing import operations
 from cogworks.github.writer import reported
-from cogworks.hub.actions.mentions import closing_numbers
+from cogworks.hub.actions.timeline import closing_numbers
 from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
 from cogworks.nodes.contract import Failed
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId, VisitKey

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import Repository, RepositorySettings, Request, Response
-from cogworks.domain_services.preparing import Prepared
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine

@@ -13,8 +13,7 @@ from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.checking import Artifacts, InterfaceMap
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.configuration import ServiceConfig
-from cogworks.domain_services.conformance.examination import Exam, Sample
-from cogworks.domain_services.conformance.subject import Subject
+from cogworks.domain_services.conformance.examination import Exam, Sample, Subject
 from cogworks.domain_services.conformance.suite import examine
 from cogworks.domain_services.exploring import CallGraphParams, ExploreParams
 from cogworks.domain_services.messages import ErrorCode, Message

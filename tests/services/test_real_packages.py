@@ -21,6 +21,7 @@ from cogworks.domain_services import operations
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.checking import (
     Artifacts,
+    PrepareParams,
     ReviewRulesParams,
     SimulateParams,
     ValidateDepsParams,
@@ -37,7 +38,6 @@ from cogworks.domain_services.exploring import (
 )
 from cogworks.domain_services.messages import Message, Request, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
-from cogworks.domain_services.preparing import PrepareParams
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter

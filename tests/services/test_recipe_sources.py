@@ -10,10 +10,9 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from cogworks.domain_services.messages import RepositorySettings
-from cogworks.services.python.recipe.configuration import configuration
-from cogworks.services.python.recipe.poetry import translated
+from cogworks.services.python.recipe.pyproject import translated
 from cogworks.services.python.recipe.reading import read_recipe
-from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.result import Recipe, configuration
 from cogworks.services.python.recipe.tox import expanded
 
 PROJECT = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "shop"\ndependencies = ["attrs"]\n'

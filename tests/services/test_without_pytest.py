@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.answers import fields_of
-from cogworks.domain_services.checking import SimulateParams
+from cogworks.domain_services.checking import Prepared, PrepareParams, SimulateParams
 from cogworks.domain_services.exploring import Beside, BesideParams, TraceParams
 from cogworks.domain_services.messages import (
     Message,
@@ -17,7 +17,6 @@ from cogworks.domain_services.messages import (
     TestReport,
     frame,
 )
-from cogworks.domain_services.preparing import Prepared, PrepareParams
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine

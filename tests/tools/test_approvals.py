@@ -7,9 +7,8 @@ import pytest
 
 from cogworks.tools.approvals import Approvals
 from cogworks.tools.controller import Controller
-from cogworks.tools.plans import Goal
+from cogworks.tools.plans import ExecutionResult, Goal
 from cogworks.tools.registry import Call, ToolRegistry
-from cogworks.tools.results import ExecutionResult
 from tests.tools.tooling import PROFILE, TREE, Handler, World, allowing, reading, strings
 
 GOAL = Goal(text="deploy", inputs={"to": "production"})

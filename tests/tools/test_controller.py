@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from cogworks.tools.controller import Controller
-from cogworks.tools.plans import Goal, Preferences
+from cogworks.tools.plans import ExecutionResult, Goal, Preferences
 from cogworks.tools.policy import Denial, Enforcer, Policy, Rule
 from cogworks.tools.records import Record
 from cogworks.tools.registry import Tool, ToolRegistry
-from cogworks.tools.results import ExecutionResult
 from tests.tools.tooling import PROFILE, Handler, World, allowing, reading, strings
 
 

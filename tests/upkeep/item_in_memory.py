@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from cogworks.forge.bodies import Marker, parse_marker
 from cogworks.forge.effects import Effect
 from cogworks.forge.facts import FailedCheck, ReviewText, SubIssue
-from cogworks.forge.failing_checks import Failing
-from cogworks.forge.markers import Marker, parse_marker
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.unmergeable import Failing
 from cogworks.github.ledger_log import ChainedCommit, LedgerCopy
 from cogworks.upkeep.checking import CheckPorts
 from cogworks.vocabulary import CommitOid, Login, RunId

@@ -6,9 +6,9 @@ from cogworks.hub.actions.access import Actor, repository_of, require
 from cogworks.hub.actions.checks import rollup_state
 from cogworks.hub.actions.commits import existing_commit, signature, signed, web_flow
 from cogworks.hub.actions.issues import closed, refreshed
-from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.hub.actions.pulls import pull_commits, pull_part
 from cogworks.hub.actions.refs import HEADS, reconcile, record_merge
+from cogworks.hub.actions.timeline import closing_numbers
 from cogworks.hub.gitobjects import Commit
 from cogworks.hub.gitstore import GitRepository, RefConflict, RefUpdate
 from cogworks.hub.node_ids import Role

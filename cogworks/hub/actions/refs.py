@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from cogworks.hub.actions.access import Actor, repository_of, require
 from cogworks.hub.actions.issues import closed
-from cogworks.hub.actions.mentions import closing_numbers
-from cogworks.hub.actions.timeline import record_event
+from cogworks.hub.actions.timeline import closing_numbers, record_event
 from cogworks.hub.gitobjects import ZERO_OID, is_ref_name
 from cogworks.hub.gitstore import GitRepository, RefConflict, RefUpdate
 from cogworks.hub.node_ids import Role

@@ -1,11 +1,43 @@
-"""The timeline of an issue or pull request: writing its events and reading all of it in order."""
+"""The timeline of an issue or pull request: its events, which issues a text speaks of, and all of it in order."""
 
+import re
 from datetime import datetime, timedelta
 
-from cogworks.hub.actions.mentions import mentioned_numbers
 from cogworks.hub.gitobjects import Commit
 from cogworks.hub.records import COMMENT_ID_BASE, Comment, Event, Issue, Repository, Review
 from cogworks.hub.world import World
+
+_FENCED = re.compile(r"^(```|~~~).*?^\1[^\n]*$|`[^`\n]*`|<!--.*?-->", re.MULTILINE | re.DOTALL)
+_MENTION = re.compile(r"(?<![\w/&#])(?:(?P<owner>[\w.-]+)/(?P<name>[\w.-]+))?#(?P<number>[1-9]\d*)\b")
+_URL = re.compile(
+    r"https?://[^\s/]+/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)/(?:issues|pull)/(?P<number>[1-9]\d*)\b"
+)
+_CLOSING = re.compile(
+    r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:[\w.-]+/[\w.-]+)?#(?P<number>[1-9]\d*)\b",
+    re.IGNORECASE,
+)
+
+
+def mentioned_numbers(text: str | None, full_name: str) -> tuple[int, ...]:
+    """Numbers of this repository's issues that a Markdown text links to, each once, in order of appearance.
+
+    `#12`, `owner/name#12` and issue URLs count; code and HTML comments do not.
+    """
+    prose = _FENCED.sub(" ", text or "")
+    found = sorted((*_MENTION.finditer(prose), *_URL.finditer(prose)), key=lambda match: match.start())
+    numbers = [
+        int(match["number"])
+        for match in found
+        if match["owner"] is None or f"{match['owner']}/{match['name']}".lower() == full_name.lower()
+    ]
+    return tuple(dict.fromkeys(numbers))
+
+
+def closing_numbers(text: str | None) -> tuple[int, ...]:
+    """Numbers of the issues that merging a pull request with this text closes ("Fixes #12")."""
+    prose = _FENCED.sub(" ", text or "")
+    return tuple(dict.fromkeys(int(match["number"]) for match in _CLOSING.finditer(prose)))
+
 
 TimelineItem = Event | Comment | Review | Commit
 

@@ -18,10 +18,9 @@ from graphql import (
 
 from cogworks.hub.actions.access import Actor
 from cogworks.hub.graphql import answers
-from cogworks.hub.graphql.limits import measure
+from cogworks.hub.graphql.limits import measure, missing_variables, problems
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.schema import official_schema
-from cogworks.hub.graphql.validation import missing_variables, problems
 from cogworks.hub.refusals import RateLimited
 from cogworks.hub.world import World
 

@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 from cogworks.hub.check_records import CheckRun, Status
 from cogworks.hub.graphql.gitvalues import GitRef, PullCommit, object_of
-from cogworks.hub.graphql.kinds import typename
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.checks import rollup_of, status_of
 from cogworks.hub.graphql.resolvers.conversations import subject_of
@@ -15,6 +14,7 @@ from cogworks.hub.graphql.resolvers.refs import comparison
 from cogworks.hub.graphql.resolvers.reviews import thread_of
 from cogworks.hub.graphql.resolvers.suites import App, app_of, suite_of
 from cogworks.hub.graphql.sight import repository_holding
+from cogworks.hub.graphql.tables import typename
 from cogworks.hub.node_ids import Record, parse_node_id
 from cogworks.hub.records import (
     Comment,

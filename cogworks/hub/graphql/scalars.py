@@ -1,7 +1,8 @@
-"""What each custom scalar of GitHub's schema looks like on the wire."""
+"""What each custom scalar of GitHub's schema looks like on the wire, and how Markdown appears as HTML and as plain text."""
 
 import base64
 import binascii
+import html
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -136,3 +137,22 @@ def install(schema: GraphQLSchema) -> None:
             setattr(scalar, attribute, to_wire)
         for attribute in ("parse_value", "coerce_input_value"):
             setattr(scalar, attribute, from_wire)
+
+
+_FENCE = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+
+
+def html_of(text: str) -> str:
+    """The text as escaped paragraphs and preformatted blocks; inline markup stays as it was written."""
+    parts = []
+    position = 0
+    for fence in _FENCE.finditer(text):
+        parts += _paragraphs(text[position : fence.start()])
+        parts.append(f"<pre><code>{html.escape(fence[1])}</code></pre>")
+        position = fence.end()
+    return "\n".join([*parts, *_paragraphs(text[position:])])
+
+
+def _paragraphs(text: str) -> list[str]:
+    blocks = (block.strip() for block in re.split(r"\n\s*\n", text))
+    return [f'<p dir="auto">{html.escape(block).replace(chr(10), "<br>")}</p>' for block in blocks if block]

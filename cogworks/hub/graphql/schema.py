@@ -24,11 +24,10 @@ from graphql.pyutils import camel_to_snake
 from cogworks.hub.graphql import scalars
 from cogworks.hub.graphql.catalogue import ANSWERS
 from cogworks.hub.graphql.connections import Connection, connect
-from cogworks.hub.graphql.kinds import typename
 from cogworks.hub.graphql.limits import is_connection
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.sight import guard
-from cogworks.hub.graphql.tables import Answer
+from cogworks.hub.graphql.tables import Answer, typename
 from cogworks.hub.refusals import NotImplementedHere
 
 Info = GraphQLResolveInfo[Request]

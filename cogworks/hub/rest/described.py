@@ -6,7 +6,35 @@ from functools import cache, cached_property
 from importlib import resources
 
 from cogworks.hub.refusals import NotFound, NotImplementedHere, Refusal
-from cogworks.hub.rest.routes import ROUTES
+from cogworks.hub.rest import (
+    apps,
+    checks,
+    comments,
+    contents,
+    gitdata,
+    issues,
+    people,
+    pulls,
+    repositories,
+    reviews,
+    search,
+)
+from cogworks.hub.rest.exchange import Route
+
+ROUTES: tuple[Route, ...] = (
+    *apps.ROUTES,
+    *people.ROUTES,
+    *repositories.ROUTES,
+    *issues.ROUTES,
+    *comments.ROUTES,
+    *pulls.ROUTES,
+    *reviews.ROUTES,
+    *gitdata.ROUTES,
+    *contents.ROUTES,
+    *checks.ROUTES,
+    *search.ROUTES,
+)
+
 
 MANY_SEGMENTS = frozenset({"{path}", "{ref}", "{branch}", "{basehead}", "{name}"})
 """Parameters that may hold slashes: refs, paths, branches and label names."""

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import BROKEN_OFF, ModelReply, ModelRequest
-from cogworks.llm.providers.assembly import tokens_of
-from cogworks.llm.providers.events import Event
+from cogworks.llm.providers.events import Event, tokens_of
 from cogworks.llm.providers.refusals import Complaint, Mask, Refused, broken_off, no_reply, refused
 
 _WANTED = "a stream of the Chat Completions API"

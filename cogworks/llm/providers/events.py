@@ -1,8 +1,12 @@
-"""The events of a stream (`text/event-stream`), put together of its bytes. Pure."""
+"""The events of a stream (`text/event-stream`), put together of its bytes, and what a reply that comes in events has to tell."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
+
+from cogworks.llm.provider import ModelReply
+from cogworks.llm.providers.refusals import Refused
 
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 """A carriage return at the end of what has come may be half of a line end."""
@@ -53,3 +57,33 @@ class Events:
         event = Event(self._kind, "\n".join(self._data)) if self._data else None
         self._kind, self._data = "", []
         return event
+
+
+BYTES_PER_TOKEN = 3
+"""Low on purpose, as for estimates: what a stream said before it broke off is rather counted too high."""
+
+
+class Assembly(Protocol):
+    """One reply as it grows."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the stream said that nothing follows."""
+
+    @property
+    def said_bytes(self) -> int:
+        """Of everything the model has said so far, what it thought included."""
+
+    def add(self, event: Event) -> bool | Refused:
+        """Whether an event brought something of the reply, or why the stream is none. Never raises."""
+
+    def reply(self) -> ModelReply | Refused:
+        """The message that the same answer would have been without a stream; a refusal where its end is missing."""
+
+    def so_far(self) -> ModelReply | None:
+        """What is paid for already, told or estimated; None: the reply has not begun."""
+
+
+def tokens_of(said_bytes: int) -> int:
+    """The most tokens that so many bytes stand for."""
+    return -(-said_bytes // BYTES_PER_TOKEN)

@@ -10,8 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from cogworks.llm.provider import BROKEN_OFF, ModelReply, Usage
-from cogworks.llm.providers.assembly import tokens_of
-from cogworks.llm.providers.events import Event
+from cogworks.llm.providers.events import Event, tokens_of
 from cogworks.llm.providers.refusals import Complaint, Count, Mask, Refused, broken_off, no_reply, refused
 
 _WANTED = "a stream of the Messages API"

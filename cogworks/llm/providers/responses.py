@@ -13,8 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import BROKEN_OFF, ModelReply, ModelRequest, Usage
-from cogworks.llm.providers.assembly import tokens_of
-from cogworks.llm.providers.events import Event
+from cogworks.llm.providers.events import Event, tokens_of
 from cogworks.llm.providers.openai import OpenAIProvider, complaint, endpoint, form
 from cogworks.llm.providers.refusals import Complaint, Count, Mask, Refused, broken_off, no_reply, refused
 

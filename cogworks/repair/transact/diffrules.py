@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cogworks.codebase.asking import is_asked_about
 from cogworks.codebase.changes import folded, normalised, path_problem, protected_by
 from cogworks.codebase.diffmodel import Diff, Edit, FileDiff, Hunk, edits_of, mismatches, render
-from cogworks.codebase.secretlines import secrets_among
+from cogworks.codebase.unwritable import secrets_among
 from cogworks.repair.transact.churn import blank_pairs
 from cogworks.repair.violations import Ground, Step, Violation
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cogworks.services.command.answering import CommandService
-from cogworks.services.command.grammars.knowledge import Shelf
-from cogworks.services.command.machine import Commands, Machine
+from cogworks.services.command.grammars.code import Shelf
+from cogworks.services.command.ground import Commands, Machine
 from cogworks.services.python.cloning import Clones
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.starting import LAUNCHERS

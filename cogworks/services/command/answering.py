@@ -22,13 +22,11 @@ from cogworks.domain_services.messages import (
     frame,
 )
 from cogworks.services.answers import listed, refused
-from cogworks.services.command.grammars import answering as grammars
-from cogworks.services.command.ground import NotReady
-from cogworks.services.command.machine import Machine
-from cogworks.services.command.normalising import normalise
+from cogworks.services.command.grammars import operations as grammars
+from cogworks.services.command.ground import Machine, NotReady
 from cogworks.services.command.preparing import prepare
 from cogworks.services.command.simulating import simulate
-from cogworks.services.command.validating import validate
+from cogworks.services.command.validating import normalise, validate
 from cogworks.services.python.cloning import Clones, NoRepository
 from cogworks.services.python.interpreters import NotBuilt
 

@@ -1,10 +1,11 @@
-"""Whether the packages that a manifest of Go or Rust names have to be fetched; pure rules from texts and folders."""
+"""Which packages have to be fetched, by which options, and what to do where they are missing; pure rules from texts and folders."""
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from cogworks.toml_text import tables_in
 
@@ -77,3 +78,75 @@ def _is_of_registry(wanted: Any) -> bool:
     if isinstance(wanted, dict):
         return not any(each in wanted for each in ("path", "git", "workspace"))
     return isinstance(wanted, str)
+
+
+FOLDER = ".github/workflows/"
+_INSTALLS = re.compile(
+    r"(?m)^[ \t]*(?:-[ \t]+)?(?:run:[ \t]*)?['\"]?(npm(?=[ \t]+(?:install|ci|i)\b)|pnpm(?=[ \t]+(?:install|i)\b)|yarn)(?:[ \t]+(?:install|ci|i))?((?:[ \t]+--[a-z][a-z-]*(?:=[a-z]+)?)*)[ \t]*['\"]?$"
+)
+_KNOWN: Mapping[str, frozenset[str]] = {
+    "npm": frozenset({"--legacy-peer-deps", "--force", "--ignore-scripts", "--strict-peer-deps=false"}),
+    "pnpm": frozenset({"--ignore-scripts", "--no-frozen-lockfile", "--shamefully-hoist"}),
+    "yarn": frozenset({"--ignore-engines", "--ignore-scripts", "--ignore-optional"}),
+}
+"""What decides whether an installation comes to its end; anything else is left to the workflow."""
+_LIKELY = ("test", "tests", "ci", "unit", "node", "build", "main", "check")
+
+
+def is_workflow(path: str) -> bool:
+    """Whether a file may say how the project installs itself."""
+    return path.startswith(FOLDER) and path.endswith((".yml", ".yaml")) and path.count("/") == 2
+
+
+def with_own_options(command: str, texts: Mapping[str, str]) -> tuple[str, str]:
+    """An installing command with the options that the likeliest workflow with such a line gives it, and the path of that one where there are any.
+
+    Args:
+        texts: of workflows and other files, by their paths.
+    """
+    program = command.partition(" ")[0]
+    path, given = next(_options(program, texts), ("", ()))
+    return " ".join((command, *(each for each in given if each not in command.split()))), path
+
+
+def _options(program: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Sequence[str]]]:
+    for path in sorted(filter(is_workflow, texts), key=_rank):
+        for found in _INSTALLS.finditer(texts[path]):
+            if found[1] == program:
+                known = [each for each in found[2].split() if each in _KNOWN.get(program, ())]
+                yield (path, known) if known else ("", ())
+
+
+def _rank(path: str) -> tuple[int, str]:
+    """Workflows that test come before those that publish."""
+    words = re.split(r"[^a-z]+", path.removeprefix(FOLDER).lower())
+    return next((at for at, each in enumerate(_LIKELY) if each in words), len(_LIKELY)), path
+
+
+class _Store(NamedTuple):
+    said: re.Pattern[str]
+    """How the tool says that something is missing and that it may not fetch it."""
+    remedy: str
+
+
+_FILLED = "let a step before cogworks run `{line}` as the same user, which fills `{folder}`"
+_STORES: Mapping[str, _Store] = MappingProxyType(
+    {
+        "maven": _Store(
+            re.compile(r"in offline mode|has not been downloaded from it before"),
+            f"Maven fetches nothing here: {_FILLED.format(line='mvn -B test', folder='~/.m2/repository')}. "
+            "With the packages of Debian alone: `MAVEN_OPTS`, see docs/environments.md.",
+        ),
+        "gradle": _Store(
+            re.compile(r"available for offline mode"),
+            f"Gradle fetches nothing here: {_FILLED.format(line='gradle test', folder='~/.gradle/caches')}, "
+            "with Gradle 6.2 or newer.",
+        ),
+    }
+)
+
+
+def not_fetched(runner: str, errors: Iterable[str]) -> tuple[str, ...]:
+    """How the packages come onto this machine; nothing where none of the errors is about that."""
+    store = _STORES.get(runner)
+    return (store.remedy,) if store and any(store.said.search(each) for each in errors) else ()

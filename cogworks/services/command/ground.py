@@ -2,19 +2,62 @@
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
+from cogworks.domain_services.languages import patterns_of
 from cogworks.domain_services.messages import ErrorCode, Request
-from cogworks.services.command.install_options import FOLDER, is_workflow
-from cogworks.services.command.machine import Commands, Machine
+from cogworks.grammars.gathering import gather
+from cogworks.services.command.fetching import FOLDER, is_workflow
+from cogworks.services.command.grammars.code import Reading
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.scripts import of_script
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
+from cogworks.services.python.cloning import Clones
+from cogworks.services.sandbox.isolation import Isolation
+
+
+class Commands(NamedTuple):
+    """What `.cogworks/services.toml` says of the service; what is empty is found from the manifests."""
+
+    language: str = ""
+    setup: tuple[str, ...] = ()
+    test: str = ""
+    test_one: str = ""
+    lint: str = ""
+    format: str = ""
+    report: str = ""
+    report_file: str = ""
+
+
+class Machine(NamedTuple):
+    """Handed to every operation; the same for the whole life of the process."""
+
+    search_path: str
+    """PATH of whatever is run."""
+    isolation: Isolation
+    commands: Commands = Commands()  # frozen
+    kept: Path | None = None
+    """Where what compilers keep outlives a run; None: nothing does."""
+    clones: Clones | None = None
+    """Where repositories of other machines come from; None: there are none."""
+    settings: Mapping[str, str] = MappingProxyType({})
+    """Environment of this process, as far as it says where packages come from."""
+    source_facts: Reading = gather
+    """What a file says; the running service keeps it in memory."""
+    home: Path | None = None
+    """Whose packages are used; None: those of the user this process runs as."""
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Of the names of the files that are answered for; none: those of every language."""
+        return patterns_of(self.commands.language) if self.commands.language else ()
+
 
 MAX_FILES = 200_000
 CONFIGURED = ".cogworks/services.toml"

@@ -6,14 +6,21 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from cogworks.domain_services.checking import Choice, Prepared, PrepareParams
 from cogworks.domain_services.messages import Request, Response
-from cogworks.domain_services.preparing import Choice, Prepared, PrepareParams
 from cogworks.services.answers import answered
-from cogworks.services.command.ground import CONFIGURED, Ground, NotReady, ground_of, refuse_missing, text_at
-from cogworks.services.command.machine import Machine
+from cogworks.services.command.ground import (
+    CONFIGURED,
+    Ground,
+    Machine,
+    NotReady,
+    ground_of,
+    refuse_missing,
+    text_at,
+)
 from cogworks.services.command.provision import Provision, provided
 from cogworks.services.command.rooms import open_room
-from cogworks.services.command.wanted_versions import ASKING, too_old
+from cogworks.services.command.toolchains import ASKING, too_old
 from cogworks.services.sandbox.isolation import refusal
 from cogworks.services.setup.setups import SCRIPT
 

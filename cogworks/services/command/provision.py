@@ -12,10 +12,14 @@ from typing import Any, NamedTuple
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, Repository, RepositorySettings, Request
 from cogworks.removal import temporary_folder
-from cogworks.services.command.fetching import lacks_modules, locks_crates, names_crates, own_cache
-from cogworks.services.command.ground import CONFIGURED, Ground, NotReady
-from cogworks.services.command.install_options import is_workflow
-from cogworks.services.command.machine import Machine
+from cogworks.services.command.fetching import (
+    is_workflow,
+    lacks_modules,
+    locks_crates,
+    names_crates,
+    own_cache,
+)
+from cogworks.services.command.ground import CONFIGURED, Ground, Machine, NotReady
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
@@ -23,7 +27,7 @@ from cogworks.services.python.building.checkout import Checkout, checkout_of, st
 from cogworks.services.python.keeping import Kept
 from cogworks.services.python.made_environment import made_environment
 from cogworks.services.setup.layers import FILES, HOME
-from cogworks.services.setup.own_registries import own_registries
+from cogworks.services.setup.registries import own_registries
 from cogworks.services.setup.setups import Setup, setup_key
 
 _MOST_MANIFESTS = 50

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cogworks.domain_services.languages import languages_at
-from cogworks.services.command.install_options import is_workflow, with_own_options
+from cogworks.services.command.fetching import is_workflow, with_own_options
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 from cogworks.services.command.scripts import of_packages, of_script
 

@@ -1,6 +1,7 @@
 """Runs the commands of a root on a copy of its repository, in isolation, and keeps what they wrote and printed."""
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -13,9 +14,9 @@ from typing import NamedTuple
 from cogworks.codebase.confined import read_file
 from cogworks.own_folders import own_folder
 from cogworks.removal import temporary_folder
-from cogworks.services.command.ground import Ground
-from cogworks.services.command.machine import Machine
+from cogworks.services.command.ground import Ground, Machine
 from cogworks.services.command.provision import Provision
+from cogworks.services.command.recipe import REPORT, Recipe
 from cogworks.services.command.reports.cases import MAX_REPORT_BYTES
 from cogworks.services.command.toolchains import version_in, version_line
 from cogworks.services.laid_out import left_out
@@ -256,3 +257,38 @@ def open_room(ground: Ground, provision: Provision, machine: Machine, *, key: st
 def seconds_left(deadline_s: float) -> float:
     """What is left until a moment of the monotonic clock."""
     return deadline_s - time.monotonic()
+
+
+_RUBYS_SUM = re.compile(r"^\d{1,9} (?:runs|tests), \d{1,9} assertions, \d{1,9} failures,", re.MULTILINE)
+"""What Minitest and test-unit end with; without it a failure says that nothing ran."""
+
+
+def is_untold(recipe: Recipe, said_by: Sequence[Said]) -> bool:
+    """Whether tests of Ruby ran and nobody heard of them: Minitest from 6 on loads no reporter by itself, test-unit none at all."""
+    if recipe.language != "ruby" or not said_by or any(said.report is not None for said in said_by):
+        return False
+    return all(said.ended.code == 0 or _RUBYS_SUM.search(said.text) for said in said_by)
+
+
+def reporter(recipe: Recipe, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
+    """The variable by which a reporter of ours is found, beside what stands in it already."""
+    if recipe.runner.startswith("minitest"):
+        return _beside("RUBYLIB", str(INSIDE / "ruby"), os.pathsep, room, asked)
+    if is_listened_to(recipe):
+        return _beside("NODE_OPTIONS", f"--require {INSIDE / 'tape.cjs'}", " ", room, asked)
+    if recipe.report != "node-test" or recipe.runner in ("jasmine", "rspec"):
+        return {}
+    # Through a variable, for a script of the repository starts node.
+    options = f"--test-reporter={INSIDE / 'report.mjs'} --test-reporter-destination={room.report_path}"
+    return _beside("NODE_OPTIONS", options, " ", room, asked)
+
+
+def is_listened_to(recipe: Recipe) -> bool:
+    """Whether TAP may come from tape, which says of no test in which file it stands."""
+    is_of_node = recipe.language == "typescript" and recipe.report == "tap" and REPORT not in recipe.test
+    return is_of_node and recipe.runner in ("tape", "script", "command")
+
+
+def _beside(name: str, own: str, between: str, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
+    there = asked.get(name) or room.configured(name)
+    return {name: f"{own}{between}{there}" if there else own}

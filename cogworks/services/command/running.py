@@ -4,16 +4,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from cogworks.services.command.ground import files_below
-from cogworks.services.command.listening import is_listened_to, is_untold, reporter
-from cogworks.services.command.machine import Machine
-from cogworks.services.command.parting import files_of_tests, units_of
+from cogworks.services.command.ground import Machine, files_below
 from cogworks.services.command.placing import Placer, ava_tests, placer_of
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.reports.cases import Case, Parsed
 from cogworks.services.command.reports.reading import read_all
-from cogworks.services.command.rooms import Room, Said, seconds_left
-from cogworks.services.command.selecting import Asked, Selected, select
+from cogworks.services.command.rooms import Room, Said, is_listened_to, is_untold, reporter, seconds_left
+from cogworks.services.command.selecting import Asked, Selected, files_of_tests, select, units_of
 
 MOST_FILES = 200
 """More are not run one by one only to tell whose tests are whose."""

@@ -13,8 +13,10 @@ from cogworks.domain_services.parts import joined
 from cogworks.domain_services.testwords import with_tests
 from cogworks.services.answers import answered
 from cogworks.services.command.compilers import errors_in, plain_lines
+from cogworks.services.command.fetching import not_fetched
 from cogworks.services.command.ground import (
     Ground,
+    Machine,
     NotReady,
     files_below,
     ground_of,
@@ -22,17 +24,22 @@ from cogworks.services.command.ground import (
     refuse_missing,
     text_at,
 )
-from cogworks.services.command.machine import Machine
-from cogworks.services.command.offline import not_fetched
-from cogworks.services.command.parting import Pace, files_of_tests, too_long, units_of
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
 from cogworks.services.command.recipes import with_line
 from cogworks.services.command.reports.cases import Problem
 from cogworks.services.command.rooms import Room, Said, open_room
 from cogworks.services.command.running import Order, Ran, ran_by_file, run_lines
-from cogworks.services.command.selecting import Asked, parts_of, select
-from cogworks.services.command.wanted_versions import ASKING, too_old
+from cogworks.services.command.selecting import (
+    Asked,
+    Pace,
+    files_of_tests,
+    parts_of,
+    select,
+    too_long,
+    units_of,
+)
+from cogworks.services.command.toolchains import ASKING, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
 
 _TAIL_CHARS = 2_000

@@ -6,16 +6,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from cogworks.domain_services.checking import Choice, Prepared, PrepareParams
 from cogworks.domain_services.messages import RepositorySettings, Request, Response
-from cogworks.domain_services.preparing import Choice, Prepared, PrepareParams
 from cogworks.services.python.choosing import asked_recipe, equipped_with, needs_pytest
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.made_environment import made_environment
 from cogworks.services.python.own_setup import setup_choices
 from cogworks.services.python.pythons import own_python, python_for
-from cogworks.services.python.recipe.configuration import configuration
-from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.result import Recipe, configuration
 from cogworks.services.python.responses import found
 from cogworks.services.python.simulating import left_out
 from cogworks.services.python.translating import in_other_words

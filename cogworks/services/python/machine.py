@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from cogworks.services.python.cloning import Clones
+from cogworks.services.python.code.files import Reading
 from cogworks.services.python.code.gathering import gather
-from cogworks.services.python.code.shelf import Reading
 from cogworks.services.python.environments import Environments
 from cogworks.services.sandbox.isolation import Isolation
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cogworks.domain_services.checking import Choice
 from cogworks.domain_services.messages import RepositorySettings
-from cogworks.domain_services.preparing import Choice
 from cogworks.services.python.building.built import LAYER, Built
 from cogworks.services.python.building.checkout import Checkout, store_of
 from cogworks.services.python.installer import InstallerSettings

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol
 
 from cogworks.services.sandbox.control_groups import Group, group
-from cogworks.services.sandbox.copying import copy_instead
 from cogworks.services.sandbox.cores import most_processes
 from cogworks.services.sandbox.disk import DiskWatch
-from cogworks.services.sandbox.hosts import lay_out_hosts
 from cogworks.services.sandbox.inside.order import Limits, Order, Overlay, Verdict
 from cogworks.services.sandbox.inside.view import HOSTS
 from cogworks.services.sandbox.isolation import Isolation
-from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
+from cogworks.services.sandbox.reach import bubblewrap_arguments, copy_instead, lay_out_hosts, readable
 from cogworks.services.sandbox.starting import ENVIRONMENT, LAUNCHERS, PACKAGE, PYTHON, Launcher
 
 _PAUSE_S = 0.05

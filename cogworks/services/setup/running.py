@@ -28,13 +28,14 @@ from cogworks.services.setup.door import OPENER, Door, through
 from cogworks.services.setup.forwarding import Traffic, proxy_door
 from cogworks.services.setup.harvest import harvested, notes_of, seen_in
 from cogworks.services.setup.layers import FILES, HOME, lay_over
-from cogworks.services.setup.own_registries import Own, own_registries
 from cogworks.services.setup.registries import (
     PUBLIC,
     VARIABLE,
     Malformed,
+    Own,
     Registries,
     named_by,
+    own_registries,
     read_hosts,
 )
 from cogworks.services.setup.setups import Command, Setup, commands_of, script_text

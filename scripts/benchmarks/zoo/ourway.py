@@ -6,10 +6,10 @@ from pathlib import Path
 
 from cogworks.domain_services import operations
 from cogworks.domain_services.answers import Answer
+from cogworks.domain_services.checking import Prepared, PrepareParams
 from cogworks.domain_services.client import Configured
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
-from cogworks.domain_services.preparing import Prepared, PrepareParams
 from cogworks.errors import CogworksError
 from cogworks.settings.config import child_environment
 from cogworks.vocabulary import Value

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.hub.actions.mentions import closing_numbers, mentioned_numbers
+from cogworks.hub.actions.timeline import closing_numbers, mentioned_numbers
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cogworks.hub.actions.comments import create_comment
 from cogworks.hub.actions.reviews import create_review
+from cogworks.hub.rest.described import ROUTES
 from cogworks.hub.rest.exchange import Route
-from cogworks.hub.rest.routes import ROUTES
 from cogworks.hub.server import hub_app
 from cogworks.hub.world import LIMITS
 from tests.hub.bench import Bench

@@ -8,8 +8,8 @@ import pytest
 from cogworks.hub.actions.commits import create_commit_on_branch
 from cogworks.hub.actions.pulls import create_pull
 from cogworks.hub.actions.refs import create_ref
-from cogworks.hub.kept_tokens import pages_link
 from cogworks.hub.server import hub_app
+from cogworks.hub.store import pages_link
 from cogworks.hub.world import LIMITS
 from tests.hub.bench import Bench
 from tests.hub.running import OWNER_TOKEN, WRITER_TOKEN

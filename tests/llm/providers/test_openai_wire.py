@@ -22,7 +22,7 @@ from cogworks.errors import (
 )
 from cogworks.llm.budget import Budget, Price, PriceList, upper_bound
 from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.openai import OpenAIProvider, Refused, decipher, request_body
 from tests.asked import MODEL

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.services.python.building.placing import placed
+from cogworks.services.python.building.wheel import placed
 
 
 def modules(*paths: str) -> dict[str, bytes]:

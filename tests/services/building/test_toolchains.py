@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.python.building.toolchains import rust_toolchain, wants_rust
+from cogworks.services.python.building.builds import rust_toolchain, wants_rust
 
 
 def stand_in(folder: Path, says: str, *, code: int = 0) -> str:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.services.python.code.facts import FileFacts, Unreadable
-from cogworks.services.python.code.shelf import Shelf
+from cogworks.services.python.code.files import Shelf
 from tests.services.code.samples import facts_of
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cogworks.domain_services.messages import Response, TestReport
 from cogworks.services.command.answering import CommandService
-from cogworks.services.command.machine import Commands, Machine
+from cogworks.services.command.ground import Commands, Machine
 from cogworks.services.command.toolchains import toolchain_of
 from cogworks.services.sandbox.isolation import Isolation
 from tests.services.asking import HERE

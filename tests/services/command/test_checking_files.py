@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import ErrorCode
-from cogworks.domain_services.preparing import Prepared
 from cogworks.services.command.compilers import Finding, findings_in
-from cogworks.services.command.machine import Commands
+from cogworks.services.command.ground import Commands
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs
 

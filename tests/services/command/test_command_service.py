@@ -13,7 +13,7 @@ from cogworks.domain_services.messages import ErrorCode
 from cogworks.grammars.languages.registry import PATTERNS
 from cogworks.services.command import answering
 from cogworks.services.command.answering import METHODS
-from cogworks.services.command.machine import Commands
+from cogworks.services.command.ground import Commands
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs, outcomes, report_of
 

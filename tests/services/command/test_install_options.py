@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.services.command.install_options import is_workflow, with_own_options
+from cogworks.services.command.fetching import is_workflow, with_own_options
 from cogworks.services.command.recipes import recipe_of, wanted_texts
 
 CI = ".github/workflows/ci.yml"

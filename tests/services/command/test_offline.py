@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.command.offline import not_fetched
+from cogworks.services.command.fetching import not_fetched
 from tests.services.asking import laid_out
 from tests.services.command.commanding import needs, report_of
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import ErrorCode
-from cogworks.domain_services.preparing import Prepared
-from cogworks.services.command.machine import Commands
+from cogworks.services.command.ground import Commands
 from cogworks.wiring.services import repository_settings
 from tests import registries
 from tests.limits import ENDS_WITHIN_S

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.command.machine import Commands
+from cogworks.services.command.ground import Commands
 from cogworks.services.command.reports.node_test import parse
 from cogworks.services.command.rooms import INSIDE
 from tests.limits import ENDS_WITHIN_S

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.messages import ErrorCode
-from cogworks.services.command.machine import Commands
+from cogworks.services.command.ground import Commands
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs, outcomes, report_of
 

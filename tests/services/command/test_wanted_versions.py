@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.command.wanted_versions import too_old
+from cogworks.services.command.toolchains import too_old
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs, report_of
 from tests.services.command.test_own_setup import committed

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.services.sandbox.disk import DiskWatch, Usage, usage
-from cogworks.services.sandbox.hosts import with_localhost
 from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
 from cogworks.services.sandbox.inside.syscalls import Instruction, program
 from cogworks.services.sandbox.inside.view import KERNEL_SETTINGS, outermost
-from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
+from cogworks.services.sandbox.reach import bubblewrap_arguments, readable, with_localhost
 
 ORDER = Order(
     command=("python", "-c", "pass"),

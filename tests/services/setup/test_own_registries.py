@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from cogworks.services.setup.own_registries import own_registries
+from cogworks.services.setup.registries import own_registries
 from tests.services.asking import laid_out
 
 FILES = {

@@ -6,9 +6,9 @@ from typing import Any
 
 from cogworks.hub.actions.access import association
 from cogworks.hub.graphql.connections import Connection, connect
-from cogworks.hub.graphql.markup import html_of
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.paths import comment_path, issue_path, review_comment_path, review_path
+from cogworks.hub.graphql.scalars import html_of
 from cogworks.hub.graphql.tables import Readers, Table
 from cogworks.hub.node_ids import Role
 from cogworks.hub.records import Comment, Issue, Reaction, Review, ReviewComment, User

@@ -19,10 +19,10 @@ from cogworks.hub.graphql.gitvalues import (
     PullCommit,
     object_of,
 )
-from cogworks.hub.graphql.markup import html_of
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.listings import pull_page
 from cogworks.hub.graphql.resolvers.paths import issue_path, repository_path
+from cogworks.hub.graphql.scalars import html_of
 from cogworks.hub.graphql.tables import Readers, Table
 from cogworks.hub.node_ids import node_id
 from cogworks.hub.records import Issue, Repository, User

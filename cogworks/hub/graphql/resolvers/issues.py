@@ -3,8 +3,7 @@
 from typing import Any
 
 from cogworks.hub.actions.hierarchy import blocked_by, blocking, sub_issues
-from cogworks.hub.actions.mentions import closing_numbers
-from cogworks.hub.actions.timeline import is_visible
+from cogworks.hub.actions.timeline import closing_numbers, is_visible
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.listings import issue_page, pull_page

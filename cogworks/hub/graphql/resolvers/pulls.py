@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 from typing import Any
 
-from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.hub.actions.merging import Mergeability, merge_state, mergeability
 from cogworks.hub.actions.pulls import fork_point, pull_part
+from cogworks.hub.actions.timeline import closing_numbers
 from cogworks.hub.gitdiff import FileChange
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.gitvalues import GitCommit, GitRef, PullCommit
-from cogworks.hub.graphql.markup import html_of
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.gitobjects import commit_of, pull_commits
 from cogworks.hub.graphql.resolvers.issues import by_number
 from cogworks.hub.graphql.resolvers.listings import issue_page, pull_state
 from cogworks.hub.graphql.resolvers.paths import issue_path
 from cogworks.hub.graphql.resolvers.refs import HEADS, find_ref
+from cogworks.hub.graphql.scalars import html_of
 from cogworks.hub.graphql.tables import Table
 from cogworks.hub.node_ids import Role, node_id
 from cogworks.hub.records import Issue, Repository, ReviewComment, User

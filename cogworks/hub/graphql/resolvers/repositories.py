@@ -6,10 +6,10 @@ from typing import Any
 from cogworks.hub.actions.access import find_repository
 from cogworks.hub.actions.repositories import collaborators as everybody
 from cogworks.hub.graphql.connections import Connection, Edge, connect
-from cogworks.hub.graphql.markup import html_of
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.listings import by_name
 from cogworks.hub.graphql.resolvers.paths import label_path, milestone_path, repository_path
+from cogworks.hub.graphql.scalars import html_of
 from cogworks.hub.graphql.tables import Table
 from cogworks.hub.node_ids import Role
 from cogworks.hub.records import Label, Milestone, Repository, User

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.hub.actions.pulls import pull_part
-from cogworks.hub.actions.timeline import moment, timeline
+from cogworks.hub.actions.timeline import closing_numbers, moment, timeline
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.gitvalues import GitCommit, GitRef, PullCommit
-from cogworks.hub.graphql.kinds import event_type, item_type, typename
-from cogworks.hub.graphql.markup import html_of
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.gitobjects import commit_of, pull_commits
 from cogworks.hub.graphql.resolvers.issues import lock_reason
 from cogworks.hub.graphql.resolvers.paths import event_path
 from cogworks.hub.graphql.resolvers.refs import HEADS, find_ref
-from cogworks.hub.graphql.tables import Table
+from cogworks.hub.graphql.scalars import html_of
+from cogworks.hub.graphql.tables import Table, event_type, item_type, typename
 from cogworks.hub.records import Comment, Event, Issue, Label, PullRequest, Repository, Review, User
 from cogworks.hub.refusals import NotFound
 

@@ -3,19 +3,47 @@
 import gc
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from cogworks.domain_services.checking import Unread
 from cogworks.grammars.facts import FILE, FileFacts, Imported, Unreadable
+from cogworks.grammars.gathering import gather
 from cogworks.grammars.languages.registry import language_of
 from cogworks.grammars.resolving.tree import Resolve, Resolving, Tree
 from cogworks.grammars.spec import LanguageSpec
 from cogworks.services.command.grammars.files import contents, listing, own, text
-from cogworks.services.command.grammars.knowledge import Reading
+from cogworks.services.shelf import MAX_KEPT_BYTES, ContentShelf
+
+Reading = Callable[[LanguageSpec, bytes], FileFacts | Unreadable]
+
+
+class Reads(Protocol):
+    """What an operation needs of the service's machine."""
+
+    @property
+    def source_facts(self) -> Reading:
+        """What a file says: `gather`, or `Shelf().facts` for a process that answers more than once."""
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Of the names of the files that are answered for; none: every file of a known language."""
+
+
+class Shelf:
+    """Reads each file once, by its content."""
+
+    def __init__(self, read: Reading = gather, *, max_bytes: int = MAX_KEPT_BYTES) -> None:
+        self._read = read
+        self._kept = ContentShelf[FileFacts | Unreadable](max_bytes=max_bytes)
+
+    def facts(self, spec: LanguageSpec, data: bytes) -> FileFacts | Unreadable:
+        """What a file with this content says."""
+        return self._kept.facts(spec.name, data, lambda: self._read(spec, data))
 
 
 class Code:

@@ -8,8 +8,7 @@ from cogworks.grammars.facts import FILE, Definition
 from cogworks.grammars.gathering import gather
 from cogworks.grammars.resolving.named import go_package, rust_path
 from cogworks.grammars.testing import is_test_file
-from cogworks.services.command.grammars.code import Code, read_code
-from cogworks.services.command.grammars.knowledge import Reading
+from cogworks.services.command.grammars.code import Code, Reading, read_code
 
 
 class ReportedTest(NamedTuple):

@@ -8,9 +8,9 @@ from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.grammars.facts import FILE, FileFacts, Unreadable
 from cogworks.grammars.languages.registry import language_of
 from cogworks.services.answers import answered, blocking, outside
+from cogworks.services.command.grammars.code import Reading, Reads
 from cogworks.services.command.grammars.files import contents, own
-from cogworks.services.command.grammars.knowledge import Reading, Reads
-from cogworks.services.command.grammars.reading import versions
+from cogworks.services.command.grammars.indexing import versions
 from cogworks.vocabulary import Severity
 
 

@@ -3,8 +3,10 @@
 import configparser
 import os
 import re
+import shutil
+import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,16 +16,52 @@ from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.built import LAYER, PROGRAMS, SITE
 from cogworks.services.python.building.checkout import Checkout, lay_out
 from cogworks.services.python.building.complaints import build_complaint
-from cogworks.services.python.building.placing import placed
 from cogworks.services.python.building.project import Project
-from cogworks.services.python.building.toolchains import rust_toolchain, wants_rust
-from cogworks.services.python.building.wheel import MAX_BYTES, UnusableWheel, Wheel, read_wheel
+from cogworks.services.python.building.wheel import MAX_BYTES, UnusableWheel, Wheel, placed, read_wheel
 from cogworks.services.python.index_gateway import Gateway
 from cogworks.services.python.installer import Installer, InstallerSettings
 from cogworks.services.python.installing import Reach, configured_indexes, installers_room, run_installer
 from cogworks.services.python.interpreters import NotBuilt
-from cogworks.services.python.pythons import own_python
+from cogworks.services.python.pythons import home_of_user, own_python
 from cogworks.services.sandbox.running import Ended
+
+_LIMIT_S = 20.0
+_TOLD = ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+_MANIFEST = "Cargo.toml"
+
+
+def wants_rust(paths: Iterable[str]) -> bool:
+    """Whether a repository has something for cargo."""
+    return any(path.rpartition("/")[2] == _MANIFEST for path in paths)
+
+
+def rust_toolchain(search_path: str, settings: Mapping[str, str]) -> Path | None:
+    """The folder of the toolchain that `rustc` on a path stands for; None: there is none that runs.
+
+    Args:
+        settings: environment of this process, as far as it says where rustup keeps them.
+    """
+    program = shutil.which("rustc", path=search_path)
+    if program is None:
+        return None
+    told = {"HOME": str(home_of_user()), **{name: settings[name] for name in _TOLD if name in settings}}
+    try:
+        done = subprocess.run(
+            [program, "--print", "sysroot"],
+            # Not in the repository: rustup would obey a file there that names a toolchain, and fetch it.
+            cwd="/",
+            env={"PATH": search_path, **told},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=_LIMIT_S,
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return None
+    folder = Path(done.stdout.removesuffix("\n"))
+    return folder if (folder / "bin" / "cargo").is_file() else None
+
 
 _COMPILED = (".so", ".pyd", ".dylib")
 _SCRIPT = b"#!"

@@ -2,15 +2,16 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
-from cogworks.services.python.code.facts import Unreadable
+from cogworks.services.python.code.facts import FileFacts, Unreadable
 from cogworks.services.python.code.gathering import MAX_BYTES
 from cogworks.services.python.syntax import is_python
+from cogworks.services.shelf import MAX_KEPT_BYTES, ContentShelf
 
 _NEVER = frozenset({"node_modules", "site-packages", "__pycache__", "__pypackages__"})
 _UNLESS_PACKAGE = frozenset({"build", "dist", "venv", "env"})
@@ -98,3 +99,18 @@ def _writable(path: str) -> str:
 def own(paths: Sequence[str]) -> tuple[str, ...]:
     """Those of some paths that are Python files by name, each once, sorted."""
     return tuple(sorted({path for path in paths if is_python(path)}))
+
+
+Reading = Callable[[bytes], FileFacts | Unreadable]
+
+
+class Shelf:
+    """Answers as the reading it was given does, from memory where it can; what was asked longest ago goes first."""
+
+    def __init__(self, read: Reading, *, max_bytes: int = MAX_KEPT_BYTES) -> None:
+        self._read = read
+        self._kept = ContentShelf[FileFacts | Unreadable](max_bytes=max_bytes)
+
+    def facts(self, data: bytes) -> FileFacts | Unreadable:
+        """What a file with this content says."""
+        return self._kept.facts("python", data, lambda: self._read(data))

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cogworks.services.python.code.chains import chain_of, instance_of
 from cogworks.services.python.code.declarations import (
     Function,
     Source,
     bases_of,
+    chain_of,
     exported_names,
     fields_of,
+    instance_of,
     parameter_bindings,
     parameters_of,
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from cogworks.services.python.code.chains import CALLED, ITEM, parts_of
+from cogworks.services.python.code.declarations import CALLED, ITEM, parts_of
 from cogworks.services.python.code.facts import (
     LITERAL,
     MODULE,

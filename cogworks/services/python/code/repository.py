@@ -8,9 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from cogworks.domain_services.checking import Unread
 from cogworks.services.python.code.facts import MODULE, FileFacts, Unreadable
-from cogworks.services.python.code.files import contents, listing, own
+from cogworks.services.python.code.files import Reading, contents, listing, own
 from cogworks.services.python.code.modules import Modules
-from cogworks.services.python.code.shelf import Reading
 
 _TEST_FOLDERS = frozenset({"test", "tests"})
 

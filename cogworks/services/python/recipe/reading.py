@@ -6,8 +6,8 @@ from functools import cached_property
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from cogworks.domain_services.checking import Choice
 from cogworks.domain_services.messages import RepositorySettings
-from cogworks.domain_services.preparing import Choice
 from cogworks.services.python.building.project import project_of
 from cogworks.services.python.distributions import Catalogue
 from cogworks.services.python.recipe.basket import Basket
@@ -22,7 +22,6 @@ from cogworks.services.python.recipe.evidence import (
     test_files,
 )
 from cogworks.services.python.recipe.locks import locked_versions
-from cogworks.services.python.recipe.members import Member, best, members_of
 from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
 from cogworks.services.python.recipe.pytest_settings import (
     ALIKE,
@@ -30,10 +29,10 @@ from cogworks.services.python.recipe.pytest_settings import (
     plugins_of_tests,
     plugins_used,
     pytest_settings,
+    with_a_runner_that_runs,
 )
-from cogworks.services.python.recipe.requirement_files import BASE, purposes
+from cogworks.services.python.recipe.requirement_files import BASE, Member, best, members_of, purposes
 from cogworks.services.python.recipe.result import Recipe, Undeclared
-from cogworks.services.python.recipe.runner_versions import with_a_runner_that_runs
 from cogworks.services.python.recipe.setup_files import CFG, PY, setup_cfg_of, setup_py_of
 from cogworks.services.python.recipe.texts import canonical, strings, table, toml
 

@@ -1,8 +1,12 @@
 """What the texts of a repository come to: the recipe of its environment."""
 
+import shlex
+from typing import Any
+
+import tomli_w
 from pydantic import Field
 
-from cogworks.domain_services.preparing import Choice
+from cogworks.domain_services.checking import Choice
 from cogworks.services.python.building.project import Project
 from cogworks.vocabulary import Value
 
@@ -116,3 +120,32 @@ class Asked(Value):
 
 def _each(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
+
+
+_WIDTH = 100
+
+
+def configuration(recipe: Recipe) -> str:
+    """For `.cogworks/config.toml`; the comments say where each choice comes from."""
+    environment: dict[str, Any] = {
+        "extras": list(recipe.extras),
+        "groups": list(recipe.groups),
+        "requirements": list(recipe.files),
+    }
+    if recipe.packages:
+        environment["packages"] = list(recipe.packages)
+    if recipe.python:
+        environment["python"] = recipe.python
+    if recipe.variables:
+        environment["variables"] = dict(sorted(recipe.variables.items()))
+    document: dict[str, Any] = {"environment": environment}
+    if recipe.command:
+        document["tests"] = {"command": shlex.join(recipe.command)}
+    return "".join(f"# {line}\n" for line in _comments(recipe)) + tomli_w.dumps(document)
+
+
+def _comments(recipe: Recipe) -> list[str]:
+    told = [
+        " ".join(f"{each.what}: {each.source or 'a default'} ({each.why})".split()) for each in recipe.choices
+    ]
+    return [line[: _WIDTH * 2] for line in told]

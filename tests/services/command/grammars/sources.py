@@ -5,8 +5,8 @@ from pathlib import Path
 
 from cogworks.domain_services.messages import Repository, Request
 from cogworks.grammars.gathering import gather
-from cogworks.services.command.grammars.answering import METHODS
-from cogworks.services.command.grammars.knowledge import Reading
+from cogworks.services.command.grammars.code import Reading
+from cogworks.services.command.grammars.operations import METHODS
 
 TYPESCRIPT = """\
 import { Injectable, type Money as Cash } from "@nest/common";

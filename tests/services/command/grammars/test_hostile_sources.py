@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from cogworks.grammars.facts import FileFacts
 from cogworks.grammars.gathering import gather
 from cogworks.grammars.languages.registry import LANGUAGES, SUFFIXES, language_of
-from cogworks.services.command.grammars.answering import METHODS
 from cogworks.services.command.grammars.code import Code
+from cogworks.services.command.grammars.operations import METHODS
 from cogworks.services.command.grammars.relations import relations_of
 from tests.services.command.grammars.sources import FILES, ask, repository
 

@@ -11,7 +11,7 @@ from cogworks.grammars.gathering import gather
 from cogworks.grammars.languages.registry import language_of
 from cogworks.nodes.interface_design import undeclared
 from cogworks.nodes.replies import InterfaceName
-from cogworks.services.command.grammars.knowledge import Shelf
+from cogworks.services.command.grammars.code import Shelf
 from cogworks.services.command.grammars.reported import reported_tests
 from tests.services.command.grammars.sources import FILES, ask, repository
 

@@ -1,12 +1,13 @@
-"""Checks that fail at the head of the run's own pull requests: inputs of the run, as reviews are."""
+"""Pull requests of the run that cannot be merged, for their checks fail or they conflict: inputs of the run, as reviews are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import CheckSeen, FailedCheck, PullRequest
 from cogworks.forge.snapshot import Snapshot
-from cogworks.leaving import in_markdown, in_title, on_terminal
+from cogworks.leaving import called, in_markdown, in_title, on_terminal
 from cogworks.masking import masked
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.inputs import Asked, Heard
@@ -92,12 +93,12 @@ def with_failed_checks(
         if not caused:
             left.append(failing.became("left"))
         elif failing.has_had_enough:
-            said.append(_for_a_person(failing, caused, config.pull_requests.ci_repairs))
+            said.append(_person_for_checks(failing, caused, config.pull_requests.ci_repairs))
         else:
             head = failing.became("repair")
             names = ", ".join(check.name for check in caused)
             changes = changes_of(number, caused)
-            said.append(_asked(head, why=in_title(names), changes=changes))
+            said.append(_asked_of_checks(head, why=in_title(names), changes=changes))
     return heard.model_copy(update={"said": (*heard.said, *said), "failed_heads": tuple(left)})
 
 
@@ -168,7 +169,7 @@ def answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tup
     return (PostComment(number=number, topic=CHECKS_TOPIC, body=body, visit_key=visit_key),)
 
 
-def _for_a_person(failing: Failing, caused: Sequence[FailedCheck], limit: int) -> Asked:
+def _person_for_checks(failing: Failing, caused: Sequence[FailedCheck], limit: int) -> Asked:
     number = failing.pull.number
     names = ", ".join(f"`{in_title(check.name)}`" for check in caused)
     body = (
@@ -177,10 +178,10 @@ def _for_a_person(failing: Failing, caused: Sequence[FailedCheck], limit: int) -
         "that says what to do, or raise `pull_requests.ci_repairs` in `.cogworks/config.toml` and comment "
         "`/cogworks run`.\n"
     )
-    return _asked(failing.became("person"), why=body)
+    return _asked_of_checks(failing.became("person"), why=body)
 
 
-def _asked(head: FailedHead, *, why: str, changes: tuple[AskedChange, ...] = ()) -> Asked:
+def _asked_of_checks(head: FailedHead, *, why: str, changes: tuple[AskedChange, ...] = ()) -> Asked:
     return Asked(
         verb="repair", by="checks", pull_request=head.number, failed_head=head, why=why, changes=changes
     )
@@ -206,3 +207,74 @@ def _cut(text: str, most: int) -> str:
 def _plain(text: str) -> str:
     """Without what a terminal would obey, and without secrets that a log may show."""
     return masked(on_terminal(text))
+
+
+BY = "GitHub"
+UPDATE_TOPIC = "update-answer"
+
+
+def with_conflicts(
+    heard: Heard, snapshot: Snapshot, state: RunState | None, pipeline: Pipeline, config: Config
+) -> Heard:
+    """What people newly asked for, and with it which heads newly conflict with the branch they go to."""
+    if state is None:
+        return heard
+    limit = config.pull_requests.conflict_repairs
+    known = {(head.number, head.oid): head.became for head in state.inputs.conflicts}
+    said: list[Asked] = []
+    left: list[FailedHead] = []
+    for pull in _conflicting(snapshot, state):
+        before = known.get((pull.number, pull.head_oid))
+        started = sum(h.number == pull.number and h.became == "repair" for h in state.inputs.conflicts)
+        if not limit or not is_mended_by_code(state, pipeline, pull.number):
+            left += [_became(pull, "left")] if before is None else []
+        elif started < limit and before in (None, "person", "left"):
+            # A person was asked about this very head, or nobody was to mend it, and the repository wants it otherwise since.
+            said.append(_asked_of_conflict(_became(pull, "repair")))
+        elif before is None:
+            said.append(_person_for_conflict(pull, limit))
+    return heard.model_copy(update={"said": (*heard.said, *said), "conflicts": tuple(left)})
+
+
+def answer_to_update(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
+    """The comment below a pull request that says that it was brought up to date; none where nobody asked for that."""
+    asked = [change for change in changes if change.merges is not None and change.pull_request is not None]
+    if not asked:
+        return ()
+    newest = asked[-1]
+    number = newest.pull_request or IssueNumber(0)
+    merged = f"`{(newest.merges or '')[:12]}`"
+    people = dict.fromkeys(called(change.by) for change in asked if change.by != BY)
+    opening = f"{', '.join(people)}: this" if people else "GitHub could not merge this pull request. This"
+    body = (
+        f"{opening} branch now includes its base branch at {merged}, by a merge commit. No test that passed "
+        "on either side is worse in it.\n"
+    )
+    return (PostComment(number=number, topic=UPDATE_TOPIC, body=body, visit_key=visit_key),)
+
+
+def _conflicting(snapshot: Snapshot, state: RunState) -> list[PullRequest]:
+    numbers = {pull.number for pull in state.pull_requests}
+    return [
+        pull
+        for pull in snapshot.pulls
+        if pull.is_conflicting and pull.state == "open" and pull.number in numbers
+    ]
+
+
+def _became(pull: PullRequest, what: Literal["repair", "person", "left"]) -> FailedHead:
+    return FailedHead(number=pull.number, oid=pull.head_oid, became=what)
+
+
+def _asked_of_conflict(head: FailedHead, *, why: str = "") -> Asked:
+    return Asked(verb="resolve", by=BY, pull_request=head.number, failed_head=head, why=why)
+
+
+def _person_for_conflict(pull: PullRequest, limit: int) -> Asked:
+    body = (
+        f"Pull request #{pull.number} conflicts with `{pull.base}` again, after {limit} merge(s) of that "
+        f"branch. cogworks tries nothing more by itself. Merge `{pull.base}` into its branch and push, "
+        f"comment `/cogworks update #{pull.number}`, or raise `pull_requests.conflict_repairs` in "
+        "`.cogworks/config.toml`.\n"
+    )
+    return _asked_of_conflict(_became(pull, "person"), why=body)
