@@ -29,6 +29,11 @@ def text_of(node: Node | None) -> str:
     return (node.text or b"").decode(errors="replace") if node else ""
 
 
+def slice_of(node: Node, data: bytes) -> str:
+    """The same from the bytes of the file, without asking the tree for it piece by piece."""
+    return data[node.start_byte : node.end_byte].decode(errors="replace")
+
+
 def shortened(text: str) -> str:
     """On one line and never very long."""
     line = " ".join(text.split())

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from cogworks.grammars.declared import bases_in, header_of, parameters_of, shortened, text_of
+from cogworks.grammars.declared import bases_in, header_of, parameters_of, shortened, slice_of, text_of
 from cogworks.grammars.facts import FILE, TYPES, Call, Definition, FileFacts, Imported, Mistake, Unreadable
-from cogworks.grammars.leading import Leads
+from cogworks.grammars.leading import Lead, Leads
 from cogworks.grammars.parsing import Match, Parsed, matches, parse
 from cogworks.grammars.spec import LanguageSpec, Visible
 from cogworks.grammars.testing import is_test_by_form
@@ -75,6 +75,7 @@ class Finder:
 
 _DEFINES = "def."
 _CALL = "call"
+_NOT_OUTLINED = frozenset([_CALL, "base", "mark", "access", "exported", "doubt", "package"])
 _DOUBTS = "doubt."
 _DOTS = (b"?.", b".", b"->", b"::")
 _ENDS = b")]}!?"
@@ -101,7 +102,8 @@ def gather(spec: LanguageSpec, data: bytes, *, is_outline: bool = False) -> File
     """The facts of one file.
 
     Args:
-        is_outline: calls and parameters are not wanted; reading them is half of the work.
+        is_outline: only names, stretches, signatures and documentation of definitions are wanted, and imports. To read
+            the rest is more than half of the work.
 
     Never raises: what is too long, no text, or nothing a language could be read from is `Unreadable`. A file with
     mistakes gives what can be made out.
@@ -109,7 +111,7 @@ def gather(spec: LanguageSpec, data: bytes, *, is_outline: bool = False) -> File
     parsed = parse(spec, data)
     if isinstance(parsed, Unreadable):
         return parsed
-    found = matches(spec, parsed, without=_CALL if is_outline else "")
+    found = matches(spec, parsed, without=_NOT_OUTLINED if is_outline else frozenset())
     return _Gatherer(spec, data, parsed, found, is_outline=is_outline).facts()
 
 
@@ -127,7 +129,7 @@ class _Gatherer:
         self._spec, self._data, self._mistakes = spec, data, parsed.mistakes
         self._line_count = data.count(b"\n") + (not data.endswith(b"\n"))
         self._nodes: dict[str, list[Node]] = {}
-        self._stretches = _stretches(spec, found, self._nodes)
+        self._stretches = _stretches(spec, data, found, self._nodes)
         self._leads = Leads(self._nodes.get("lead", ()), data)
         self._definitions: list[Definition] = []
         self._ends: list[tuple[int, int, int]] = []
@@ -153,8 +155,6 @@ class _Gatherer:
         """(end, place, names since that place) of what is open, the innermost last."""
         bases = Inside(self._nodes.get("base", ()))
         marks = Inside(self._nodes.get("mark", ()))
-        access = Inside(self._nodes.get("access", ()))
-        exported = self._exported()
         for each in self._stretches:
             start, end = each.node.start_byte, each.node.end_byte
             while around and around[-1][0] <= start:
@@ -163,20 +163,16 @@ class _Gatherer:
             if not each.kind:
                 around.append((end, parent, (*names, *each.owner, each.name)))
                 continue
-            place = len(self._definitions)
+            place, lead = len(self._definitions), self._leads.above(each.node)
             own = Definition(
                 name=each.name,
                 kind=each.kind,
-                lines=self._lines(each.node),
+                lines=self._lines(each.node, lead),
                 line=each.node.start_point.row + 1,
                 parent=parent,
                 owner=(*names, *each.owner),
             )
-            header = header_of(each.node, self._data)
-            # A member that is assigned from outside (`a.b = …`) can be used by whoever can use what it belongs to.
-            is_exported = exported.holds(start, end, each.name, *each.owner)
-            word = access.last(self._start(parent), start)
-            self._definitions.append(self._described(own, each.node, header, is_exported, word))
+            self._definitions.append(self._described(own, each, lead))
             self._ends.append((start, end, place))
             around.append((end, place, ()))
         self._attach(bases, marks)
@@ -184,20 +180,25 @@ class _Gatherer:
     def _start(self, place: int) -> int:
         return 0 if place == FILE else self._ends[place][0]
 
-    def _described(
-        self, own: Definition, node: Node, header: str, is_exported: bool, word: str
-    ) -> Definition:
-        lead = self._leads.above(node)
+    def _described(self, own: Definition, found: _Stretch, lead: Lead) -> Definition:
+        header = header_of(found.node, self._data)
+        told = own._replace(
+            signature=shortened(header), documentation=lead.documentation(self._spec.documentation)
+        )
+        if self._is_outline:
+            return told
+        start, end = found.node.start_byte, found.node.end_byte
+        # A member that is assigned from outside (`a.b = …`) can be used by whoever can use what it belongs to.
+        is_exported = self._exported.holds(start, end, found.name, *found.owner)
+        word = self._access.last(self._start(own.parent), start)
         around = "" if own.parent == FILE else self._definitions[own.parent].kind
         visible = Visible(own.name, own.kind, header, is_exported, word, around)
         parent_is_public = own.parent == FILE or self._definitions[own.parent].is_public
         inside_code = around in ("function", "method", "test")
-        return own._replace(
+        return told._replace(
             is_public=parent_is_public and not inside_code and self._spec.is_public(visible),
             is_test=own.kind == "test" or is_test_by_form(self._spec, own.name, own.kind, header, lead.text),
-            signature=shortened(header),
-            documentation=lead.documentation(self._spec.documentation),
-            parameters=() if self._is_outline else parameters_of(node),
+            parameters=parameters_of(found.node),
             decorators=lead.attributes(),
         )
 
@@ -222,9 +223,8 @@ class _Gatherer:
     def _finder(self) -> Finder:
         return Finder(self._ends)  # Asked for only once all definitions are there.
 
-    def _lines(self, node: Node) -> tuple[int, int]:
-        first = self._leads.above(node).first_row
-        start = node.start_point.row if first is None else first
+    def _lines(self, node: Node, lead: Lead) -> tuple[int, int]:
+        start = node.start_point.row if lead.first_row is None else lead.first_row
         end = node.end_point
         # A node that takes the end of its line with it ends in column 0 of the next.
         last = end.row - (end.column == 0 and end.row > node.start_point.row)
@@ -239,7 +239,7 @@ class _Gatherer:
 
     def _imports(self) -> Iterator[Imported]:
         for node in self._nodes.get("import", ()):
-            for module, name, alias in self._spec.imports(text_of(node)[:10_000]):
+            for module, name, alias in self._spec.imports(slice_of(node, self._data)[:10_000]):
                 yield Imported(node.start_point.row + 1, module, name, alias)
 
     def _told_mistakes(self) -> Iterator[Mistake]:
@@ -252,6 +252,11 @@ class _Gatherer:
             if gaps is None or not gaps.search(f"{line}\n{told.message}"):
                 yield told
 
+    @cached_property
+    def _access(self) -> Inside:
+        return Inside(self._nodes.get("access", ()))
+
+    @cached_property
     def _exported(self) -> Exported:
         nodes = self._nodes.get("exported", ())
         return Exported(
@@ -272,7 +277,7 @@ def receiver_in(before: bytes) -> str | None:
 
 
 def _stretches(
-    spec: LanguageSpec, found: Sequence[tuple[int, Match]], others: dict[str, list[Node]]
+    spec: LanguageSpec, data: bytes, found: Sequence[tuple[int, Match]], others: dict[str, list[Node]]
 ) -> list[_Stretch]:
     """The definitions and scopes, outer ones first; every other capture goes to `others`."""
     chosen: dict[tuple[int, int], tuple[int, _Stretch]] = {}
@@ -284,23 +289,29 @@ def _stretches(
         if kind is None:
             continue
         node = captures[kind][0]
-        names = [text_of(each) for each in captures.get("name", ())]
-        owner = tuple(part for each in captures.get("owner", ()) for part in _parts(text_of(each), spec))
-        is_sentence = kind == "def.test"
-        *outer, name = (
-            [" ".join("".join(names).split()).strip("`")]
-            if is_sentence
-            else [part for each in names for part in _parts(each, spec)] or [""]
-        )
-        if not name or (kind != "scope" and len(name) > _MAX_NAME):
-            continue
-        stretch = _Stretch(
-            node, kind.removeprefix(_DEFINES) if kind != "scope" else "", name, (*owner, *outer)
-        )
         key = (node.start_byte, node.end_byte)
-        if key not in chosen or pattern < chosen[key][0]:
+        if key in chosen and chosen[key][0] <= pattern:
+            continue
+        if (stretch := _stretch(spec, data, kind, captures)) is not None:
             chosen[key] = (pattern, stretch)
     return [chosen[key][1] for key in sorted(chosen, key=lambda each: (each[0], -each[1]))]
+
+
+def _stretch(spec: LanguageSpec, data: bytes, kind: str, captures: Match) -> _Stretch | None:
+    """What a pattern found; None where it has no name to speak of."""
+    names = [slice_of(each, data) for each in captures.get("name", ())]
+    owner = tuple(part for each in captures.get("owner", ()) for part in _parts(slice_of(each, data), spec))
+    is_sentence = kind == "def.test"
+    *outer, name = (
+        [" ".join("".join(names).split()).strip("`")]
+        if is_sentence
+        else [part for each in names for part in _parts(each, spec)] or [""]
+    )
+    if not name or (kind != "scope" and len(name) > _MAX_NAME):
+        return None
+    return _Stretch(
+        captures[kind][0], kind.removeprefix(_DEFINES) if kind != "scope" else "", name, (*owner, *outer)
+    )
 
 
 def _parts(name: str, spec: LanguageSpec) -> list[str]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from cogworks.grammars.declared import shortened, text_of
+from cogworks.grammars.declared import shortened, slice_of
 
 _MAX_CHARS = 4_000
 _MAX_BLANK = 40
@@ -51,7 +51,7 @@ class Leads:
                 self._by_end[node.end_byte] = node
                 continue  # It stands behind other code.
             start, text = self._by_last_row.get(row, (first.row, ""))
-            self._by_last_row[row] = (min(start, first.row), f"{text} {text_of(node)}".strip())
+            self._by_last_row[row] = (min(start, first.row), f"{text} {slice_of(node, data)}".strip())
         self._empty_rows = frozenset(
             row for row, line in enumerate(data.split(b"\n") if nodes else ()) if not line.strip()
         )
@@ -87,7 +87,7 @@ class Leads:
             at -= len(blank) - len(blank.rstrip(b" \t"))
             if (before := self._by_end.get(at)) is None:
                 break
-            found.append(text_of(before))
+            found.append(slice_of(before, self._data))
             at = before.start_byte
         return tuple(reversed(found))
 

@@ -1,8 +1,10 @@
 """From bytes to a syntax tree and what a query finds in it, within limits that hold for any bytes."""
 
 import importlib
+import re
 import time
 from functools import cache
+from itertools import count
 from typing import NamedTuple
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, QueryError, Tree
@@ -16,6 +18,8 @@ _START_S, _S_PER_MB = 0.6, 2.0
 """Processor time for a parse: 20 times of what sources need."""
 # Small, for the text of every node is asked for by such pieces; views instead of copies would crash the binding.
 _CHUNK = 2_048
+_PATIENCE = 16
+"""The parser asks whether to go on several times a millisecond; every so many times the clock is looked at."""
 MAX_DEPTH = 500
 """What is nested deeper is passed over: the engine's cursors pay for every level above."""
 _MAX_UNCLOSED = 3_000
@@ -23,6 +27,7 @@ _MAX_UNCLOSED = 3_000
 _MAX_LOOSE = 2_000
 """Pieces next to each other that the grammar can make nothing of; finding something among more takes their square."""
 
+_CAPTURE = re.compile(rb"@([\w.]+)")
 Match = dict[str, list[Node]]
 
 
@@ -49,10 +54,11 @@ def parse(spec: LanguageSpec, data: bytes) -> Parsed | Unreadable:
         grammar = language(spec)
     except (ImportError, AttributeError, ValueError, OSError) as error:
         return Unreadable(f"cannot be parsed: the grammar of {spec.name} is not installed properly ({error})")
-    until = time.thread_time() + _limit_s(data)
+    until, asked = time.thread_time() + _limit_s(data), count(1)
     try:
         tree = Parser(grammar).parse(
-            lambda at, _: data[at : at + _CHUNK], progress_callback=lambda _, __: time.thread_time() > until
+            lambda at, _: data[at : at + _CHUNK],
+            progress_callback=lambda _, __: next(asked) % _PATIENCE == 0 and time.thread_time() > until,
         )
     except ValueError:
         tree = None  # So the binding says that the callback stopped it.
@@ -61,11 +67,13 @@ def parse(spec: LanguageSpec, data: bytes) -> Parsed | Unreadable:
     return _examined(tree)
 
 
-def matches(spec: LanguageSpec, parsed: Parsed, *, without: str = "") -> list[tuple[int, Match]]:
+def matches(
+    spec: LanguageSpec, parsed: Parsed, *, without: frozenset[str] = frozenset()
+) -> list[tuple[int, Match]]:
     """What the language's query finds, as (number of the pattern, captures).
 
     Args:
-        without: the name of a capture that is not wanted.
+        without: captures that are not wanted; `doubt` stands for `doubt.macro` as well.
     """
     cursor = QueryCursor(_query(spec.grammar, spec.query, without), match_limit=65_536)
     # A progress callback would crash the interpreter (tree-sitter 0.26); depth and loose pieces are limited instead.
@@ -75,7 +83,7 @@ def matches(spec: LanguageSpec, parsed: Parsed, *, without: str = "") -> list[tu
 
 def check(spec: LanguageSpec) -> None:
     """Raise `QueryError` where the query does not fit the grammar."""
-    _query(spec.grammar, spec.query, "")
+    _query(spec.grammar, spec.query, frozenset())
 
 
 def language(spec: LanguageSpec) -> Language:
@@ -94,14 +102,25 @@ def _language(grammar: str) -> Language:
 
 
 @cache
-def _query(grammar: str, text: str, without: str) -> Query:
+def _query(grammar: str, text: str, without: frozenset[str]) -> Query:
     try:
         query = Query(_language(grammar), text)
     except QueryError as error:
         raise QueryError(f"{grammar}: {error}") from error
-    if without:
-        query.disable_capture(without)
+    for name in map(query.capture_name, range(query.capture_count)):
+        if _family(name) in without:
+            query.disable_capture(name)
+    for pattern in range(query.pattern_count if without else 0):
+        start, end = query.start_byte_for_pattern(pattern), query.end_byte_for_pattern(pattern)
+        captured = _CAPTURE.findall(text.encode()[start:end])
+        # Without its captures it would still be looked for, and found for nothing.
+        if without.issuperset(_family(name.decode()) for name in captured):
+            query.disable_pattern(pattern)
     return query
+
+
+def _family(capture: str) -> str:
+    return capture.partition(".")[0]
 
 
 def _examined(tree: Tree) -> Parsed | Unreadable:

@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+import struct
 import weakref
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,17 +13,20 @@ from typing import NamedTuple
 from cogworks.own_folders import own_folder
 from cogworks.sight.cards import Card, as_text, from_text
 
-VERSION = 3
+VERSION = 4
 """Of what is kept; another one begins anew."""
 _SCHEMA = f"""
 CREATE TABLE card (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, is_generated INTEGER NOT NULL,
   facts TEXT NOT NULL) STRICT;
-CREATE TABLE posting (term TEXT NOT NULL, card INTEGER NOT NULL, in_text INTEGER NOT NULL, in_names INTEGER NOT NULL,
-  PRIMARY KEY (term, card)) STRICT, WITHOUT ROWID;
+CREATE TABLE posting (term TEXT NOT NULL, packed BLOB NOT NULL) STRICT;
+CREATE INDEX posting_of ON posting (term);
 CREATE TABLE defined (name TEXT NOT NULL, card INTEGER NOT NULL, PRIMARY KEY (name, card)) STRICT, WITHOUT ROWID;
 PRAGMA user_version = {VERSION};
 """
 MEMORY = ":memory:"
+_POSTING = struct.Struct("3I")
+"""The card, how often in its text and in its names. All postings of a term that are kept at once are one row: a row for each of them would
+cost as much as half of the parsing."""
 
 
 class Known(NamedTuple):
@@ -60,31 +65,30 @@ class Store:
 
     def add(self, cards: Iterable[tuple[str, Card]]) -> None:
         """Keep cards; those that another process kept meanwhile stay."""
+        # Before the file is locked: others may write while these are made.
+        made = [(name, card, as_text(card)) for name, card in cards]
         with self._writing() as cursor:
-            for name, card in cards:
+            added: list[tuple[int, Card]] = []
+            for name, card, facts in made:
                 cursor.execute(
                     "INSERT OR IGNORE INTO card (name, length, is_generated, facts) VALUES (?, ?, ?, ?)",
-                    (name, card.length, card.is_generated, as_text(card)),
+                    (name, card.length, card.is_generated, facts),
                 )
-                if not cursor.rowcount:
-                    continue
-                number = cursor.lastrowid
-                cursor.executemany(
-                    "INSERT INTO posting VALUES (?, ?, ?, ?)",
-                    (
-                        (term, number, card.text.get(term, 0), card.names.get(term, 0))
-                        for term in {**card.text, **card.names}
-                    ),
-                )
-                cursor.executemany(
-                    "INSERT OR IGNORE INTO defined VALUES (?, ?)",
-                    {(each.name, number) for each in card.definitions},
-                )
+                if cursor.rowcount and cursor.lastrowid is not None:
+                    added.append((cursor.lastrowid, card))
+            # Sorted: what stands next to each other in the file is written one after the other.
+            cursor.executemany("INSERT INTO posting VALUES (?, ?)", sorted(_packed(added).items()))
+            defined = {(each.name, number) for number, card in added for each in card.definitions}
+            cursor.executemany("INSERT INTO defined VALUES (?, ?)", sorted(defined))
 
     def postings(self, term: str) -> Sequence[tuple[int, int, int]]:
         """Where a term is, in all contents that are kept: the card, how often in its text and in its names."""
-        rows = self._connection.execute("SELECT card, in_text, in_names FROM posting WHERE term = ?", (term,))
-        return rows.fetchall()
+        rows = self._connection.execute("SELECT packed FROM posting WHERE term = ?", (term,))
+        return [
+            (card, in_text, in_names)
+            for (packed,) in rows
+            for card, in_text, in_names in _POSTING.iter_unpack(packed)
+        ]
 
     def defining(self, name: str) -> Sequence[int]:
         """The contents with a definition of this name."""
@@ -121,6 +125,17 @@ class Store:
                 cursor.execute("ROLLBACK")
                 raise
             cursor.execute("COMMIT")
+
+
+def _packed(added: Iterable[tuple[int, Card]]) -> Mapping[str, bytes]:
+    """Term -> where it is."""
+    found: dict[str, bytearray] = defaultdict(bytearray)
+    for number, card in added:
+        for term, often in card.text.items():
+            found[term] += _POSTING.pack(number, often, card.names.get(term, 0))
+        for term in card.names.keys() - card.text.keys():
+            found[term] += _POSTING.pack(number, 0, card.names[term])
+    return {term: bytes(packed) for term, packed in found.items()}
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -1,10 +1,12 @@
 """One tree, ready to be searched; what it says is read once for each content."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from cogworks.sight.cards import Card, card_of
 from cogworks.sight.index import Index
 from cogworks.sight.question import About
 from cogworks.sight.ranking import rank
@@ -42,6 +44,31 @@ def test_two_processes_may_fill_it_at_once(tmp_path: Path) -> None:
     index = Index(MemoryTree({**SHOP, "src/shop/tax.py": "RATE = 19\n"}), other)
 
     assert rank(index, ABOUT)[0].path == "src/shop/pricing.py"
+
+
+def test_others_may_write_while_files_are_read_for_the_index(tmp_path: Path) -> None:
+    place = tmp_path / "index.sqlite3"
+    one, other = Store(place), Store(place)
+
+    def cards() -> Iterator[tuple[str, Card]]:
+        other.add([("theirs", card_of("a.py", "def price(): ...\n"))])
+        yield "ours", card_of("b.py", "def price(): return PRICE\n")
+
+    one.add(cards())
+
+    known = one.known(["ours", "theirs"])
+    assert sorted(one.defining("price")) == sorted(each.number for each in known.values())
+
+
+def test_a_term_is_found_in_whatever_was_kept_together_or_later() -> None:
+    store = Store()
+    store.add([("a", card_of("a.py", "price = price_of()\n")), ("b", card_of("b.py", "def price(): ...\n"))])
+    store.add([("c", card_of("c.md", "The price."))])
+
+    numbers = {number: name for name, (number, *_) in store.known("abc").items()}
+    found = {(numbers[card], in_text, in_names) for card, in_text, in_names in store.postings("price")}
+
+    assert found == {("a", 2, 1), ("b", 1, 1), ("c", 1, 0)}
 
 
 def test_imports_lead_to_files_of_the_tree() -> None:
