@@ -1,6 +1,7 @@
 """Which parts of a file a request is about, as many as there is room for, and an outline of the rest."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from cogworks.sight.cards import Outlined
@@ -44,6 +45,10 @@ _HOLDERS = frozenset(
         "section",
     ]
 )
+_HELPERS = frozenset(["function", "method", "class"])
+_MAX_HELPER, _MOST_HELPERS = 40, 3
+"""Lines of what a test uses of its own file, and how much of it is shown beside it."""
+_WORD = re.compile(r"\w{4,}")
 _MAX_HELD_WHOLE = 40
 """Lines of a class or a group that is shown with all its members."""
 _MAX_BODY_LINES = 600
@@ -74,7 +79,7 @@ def excerpt(
     Args:
         is_test: its beginning, where tests say what they import and share, is shown as well.
     """
-    return _Excerpt(path, lines, definitions, sought).within(room, is_test=is_test)
+    return _Excerpt(path, lines, definitions, sought, is_test=is_test).within(room)
 
 
 def best_names(
@@ -86,8 +91,15 @@ def best_names(
 
 class _Excerpt:
     def __init__(
-        self, path: str, lines: Sequence[str], definitions: Sequence[Outlined], sought: Sought
+        self,
+        path: str,
+        lines: Sequence[str],
+        definitions: Sequence[Outlined],
+        sought: Sought,
+        *,
+        is_test: bool = False,
     ) -> None:
+        self._is_test = is_test
         self._lines = lines
         self._definitions = definitions
         touched = sought.touched.get(path, ())
@@ -102,18 +114,23 @@ class _Excerpt:
         self._scores = with_users(basis, definitions, texts, used)
         self._passages = Passages(lines, sought._replace(used=used), touched)
 
-    def within(self, room: int, *, is_test: bool) -> Excerpt | None:
+    def within(self, room: int) -> Excerpt | None:
         outline = outline_text(self._definitions, self._scores, round(_OUTLINE_SHARE * room))
         left = room - tokens_of(outline) - GAP_TOKENS
-        chosen = self._beginning(round(_HEAD_SHARE * left)) if is_test else []
-        for place in self._order()[:_MAX_PARTS]:
+        chosen = self._beginning(round(_HEAD_SHARE * left)) if self._is_test else []
+        waiting = self._order()
+        taken: set[int] = set()
+        while waiting and len(taken) < _MAX_PARTS:
+            place = waiting.pop(0)
             spent = tokens_of(numbered_slices(self._lines, chosen)) if chosen else 0
             if left - spent < _LEAST_TOKENS:
                 break
             part = self._part(place, left - spent)
             attempt = merged([*chosen, *part])
+            taken.add(place)
             if part and tokens_of(numbered_slices(self._lines, attempt)) <= left:
                 chosen = attempt
+                waiting = [*self._called(place, taken), *waiting]
         if not chosen:
             return None
         text = numbered_slices(self._lines, chosen)
@@ -175,9 +192,10 @@ class _Excerpt:
                 if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
                     return attempt
         is_short = not held or length < _MAX_HELD_WHOLE
-        if is_short and self._passages.cost(whole) <= (
-            round(_SHORT_SHARE * room) if length < _SHORT else share
-        ):
+        most = _SHORT_SHARE if length < _SHORT else self._share
+        # Half a test shows nobody how tests are written here.
+        most = _MEANT_SHARE if self._is_test and own.kind not in _HOLDERS - {"test"} else most
+        if is_short and self._passages.cost(whole) <= round(most * room):
             return whole
         header = (max(own.first, own.line - _MAX_LEAD), self._header_end(own))
         left = share - self._passages.cost([header, *headers])
@@ -187,6 +205,22 @@ class _Excerpt:
         numbers = [number for number in range(header[1] + 1, last + 1) if number not in held]
         inside = self._passages.matching(numbers, left, or_beginning=not held)
         return [header, *headers, *inside] if inside or header[1] >= own.last else []
+
+    def _called(self, place: int, taken: Collection[int]) -> list[int]:
+        """What a test uses of its own file: without it nobody can write one like it."""
+        own = self._definitions[place] if self._is_test and place >= 0 else None
+        if own is None or self._held[place]:
+            return []
+        words = frozenset(_WORD.findall(self._own_text(place)))
+        return [
+            other
+            for other, each in enumerate(self._definitions)
+            if each.name in words
+            and other not in (place, *taken)
+            and not each.name.lower().startswith("test")
+            and each.kind in _HELPERS
+            and each.last - each.first < _MAX_HELPER
+        ][:_MOST_HELPERS]
 
     def _without_documentation(self, own: Outlined) -> list[Stretch]:
         """The header and the code of a definition."""

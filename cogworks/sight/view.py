@@ -159,7 +159,8 @@ class _View:
         for found in self._shown_tests(tests, kept):
             shown[found.path] = found
             kept -= found.tokens
-        left = self._widened(ranked, shown, left + kept)
+        left = self._widened([each for each in ranked if each.kind is Kind.SOURCE], shown, left + kept)
+        left = self._widened(tuple(tests.values()), shown, left)
         named = self._named(ranked, shown, left + kept_for_names)
         order = {each.path: place for place, each in enumerate(ranked)}
         files = sorted(shown.values(), key=lambda each: order[each.path])
@@ -200,11 +201,11 @@ class _View:
             found = shown.get(each.path)
             if left < _LEAST_TOKENS:
                 break
-            if found is None or found.level != "slices" or each.kind is not Kind.SOURCE:
+            if found is None or found.level != "slices":
                 continue
             wider = self._best_level(each, min(self._most(each), found.tokens + round(_WIDER_SHARE * left)))
             if wider is not None and wider.tokens > found.tokens:
-                shown[each.path] = wider
+                shown[each.path] = wider.model_copy(update={"reasons": found.reasons})
                 left -= wider.tokens - found.tokens
         return left
 

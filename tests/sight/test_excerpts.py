@@ -160,6 +160,22 @@ def test_a_part_of_a_test_file_has_its_imports_and_the_nearest_tests() -> None:
     assert 1 not in shown
 
 
+def test_a_test_that_is_shown_is_shown_whole_with_what_it_uses_of_its_file() -> None:
+    row = "    rows = filled(rows, {number}, '0.{number}')\n"
+    long = "".join(row.format(number=number) for number in range(90))
+    text = (
+        f"from table import render\n\n\n{filler(80)}\n\n"
+        "def filled(rows, *more):\n    return [*rows, more]\n\n\n"
+        f"def test_floatfmt_of_decimals():\n    rows = []\n{long}    assert render(rows, floatfmt='.6f')\n\n\n"
+        f"{filler(80, 80)}"
+    )
+    shown = [*shown_lines(part_of("tests/test_table.py", text, FLOATS)).values()]
+
+    assert sum("rows = filled(" in line for line in shown) == 90
+    assert "    assert render(rows, floatfmt='.6f')" in shown
+    assert "    return [*rows, more]" in shown
+
+
 def test_lines_that_a_change_touched_in_a_long_function_are_shown() -> None:
     long = "def long(rows):\n" + "".join(f"    row_{number} = rows[{number}]\n" for number in range(900))
     about = About(title="Review", wanted=("src/long.py",), touched={"src/long.py": (700,)})

@@ -173,6 +173,21 @@ def test_room_that_nothing_else_needs_goes_to_the_best_file() -> None:
     assert view.tokens > 3_800
 
 
+def test_room_that_nothing_else_needs_goes_to_the_tests_near_for_whoever_writes_more() -> None:
+    tests = "\n\n".join(
+        f"def test_rounded_{number}():\n    price = rounded({number}.125)\n    assert price == {number}.12\n"
+        for number in range(200)
+    )
+    files = {**SHOP, "tests/test_pricing.py": f"from shop.pricing import rounded\n\n\n{tests}"}
+    about = About(title="Round the price", wanted=("src/shop/pricing.py",), wants_tests=True)
+
+    shown = {each.path: each for each in first_view(index_of(files), about, room_tokens=6_000).files}
+
+    assert shown["src/shop/pricing.py"].level == "whole"
+    assert 3_000 < shown["tests/test_pricing.py"].tokens <= 6_000
+    assert shown["tests/test_pricing.py"].reasons[0] == "tests near"
+
+
 def test_an_empty_repository_has_an_empty_view() -> None:
     view = first_view(index_of({}), PRICES)
 
