@@ -7,8 +7,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.codebase.changes import path_problem
-
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_SUFFIX = ".cogworks-new"
 
@@ -117,13 +115,4 @@ def _mode(place: Path) -> int | None:
     try:
         return place.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def read_text(root: Path, path: str) -> str | None:
-    """The text of a file below `root` as it lies there; None when there is none that is text in UTF-8, or the path leads elsewhere."""
-    found = read_file(root, path) if path_problem(path) is None else None
-    try:
-        return found.data.decode() if found else None
-    except UnicodeDecodeError:
         return None

@@ -11,9 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.codebase.confined import read_file, read_text
+from cogworks.codebase.confined import read_file
 from cogworks.codebase.git import Git, spare_index, zsplit
 from cogworks.codebase.making import content_digest
+from cogworks.codebase.reading import read_text
 from cogworks.codebase.unwritable import SUBMODULE
 
 Runs = Callable[..., str]

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.codebase.confined import StoredFile, delete_file, read_text, write_file
+from cogworks.codebase.confined import StoredFile, delete_file, write_file
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.places import Places
+from cogworks.codebase.reading import read_text
 from cogworks.own_folders import own_folder
 from cogworks.removal import remove_tree, temporary_folder
 from cogworks.vocabulary import CommitOid

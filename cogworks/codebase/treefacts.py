@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.codebase.confined import read_text
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git, zsplit
+from cogworks.codebase.reading import read_text
 from cogworks.vocabulary import VISIT_TRAILER
 
 _REGULAR = ("100644", "100755")

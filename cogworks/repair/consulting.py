@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from cogworks.codebase.confined import read_text
+from cogworks.codebase.reading import read_text
 from cogworks.codebase.sandboxes import shadow_of
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.exploring import (

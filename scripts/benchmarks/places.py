@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.codebase.confined import read_text
+from cogworks.codebase.reading import read_text
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.codegen.suitability import failing_targets
 from cogworks.domain_services.exploring import CallGraph, Coverage, SymbolIndex
