@@ -135,6 +135,9 @@ def extension_of(planned: Iterable[str]) -> str:
 def is_test_path(path: str) -> bool:
     """Whether a file belongs to the tests, as far as its name tells in the usual layouts of most languages."""
     place = PurePosixPath(path)
+    # `.github/workflows/test.yaml` says when tests run, and is none of them.
+    if len(place.parts) > 1 and place.parts[0].startswith("."):
+        return False
     in_tests = any(part.lower() in _TEST_DIRECTORIES for part in place.parts[:-1])
     return in_tests or _TEST_STEM.fullmatch(place.stem) is not None
 

@@ -108,6 +108,7 @@ def test_the_convention_has_the_extension_of_the_code(planned: tuple[str, ...], 
         ("src/contest.py", False),
         ("src/testing_tools.py", False),
         ("docs/specification.md", False),
+        (".github/workflows/test.yaml", False),
     ],
 )
 def test_what_is_a_test_file_by_its_name(path: str, is_test: bool) -> None:

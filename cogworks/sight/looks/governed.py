@@ -1,5 +1,6 @@
 """One turn of looks: governed tools, one after the other, under a policy, each on record."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -204,6 +205,7 @@ class GovernedLooks:
         return Approvals(tree=self._tree)
 
 
+_UNFIT = re.compile(r'[<>"]')
 _SPARE = 10
 """What is longer by a tenth is not worth another turn."""
 
@@ -213,8 +215,10 @@ def _named(given: Mapping[str, Any]) -> str:
     tests = ", ".join(map(str, _listed(given, "tests")))
     edits = [each.get("path") for each in _listed(given, "edits") if isinstance(each, Mapping)]
     edited = sorted({str(path) for path in edits if path})
+    # These signs cannot stand in an opening delimiter, and a pattern without them would be another one.
+    text = "" if _UNFIT.search(str(given.get("text"))) else given.get("text")
     words = [
-        *(given.get("look"), given.get("target"), given.get("text"), tests),
+        *(given.get("look"), given.get("target"), text, tests),
         f"with edits of {', '.join(edited)}" if edited else "",
     ]
     return " ".join(str(word) for word in words if word)[:160]

@@ -68,8 +68,11 @@ def test_results_are_numbered_in_the_order_asked() -> None:
         ),
         ({"tests": 1, "edits": [1, {"path": ""}]}, "result 1: try"),
         ({"edits": 7}, "result 1: try"),
+        ({"text": "cents"}, "result 1: try cents"),
+        # A delimiter cannot hold the signs, and the pattern without them would be another one.
+        ({"text": '"[<>=]+'}, "result 1: try"),
     ],
-    ids=["tests", "edits", "no-lists", "a-number"],
+    ids=["tests", "edits", "no-lists", "a-number", "text", "signs"],
 )
 def test_a_result_names_what_was_asked_for(given: dict[str, object], named: str) -> None:
     assert f'of="{named}"' in looks().carry_out([{"look": "try", **given}])
