@@ -96,6 +96,51 @@ def test_a_comment_starts_a_runner_only_for_people_who_may_ask_for_something(
     assert ("succeeded: intake:" in done.stdout) is starts
 
 
+@pytest.mark.parametrize(
+    ("sender", "association", "starts"),
+    [
+        ("eve", "NONE", False),
+        ("eve", "CONTRIBUTOR", False),
+        ("eve", "MEMBER", True),
+        ("octo-dev", "NONE", True),
+    ],
+)
+def test_an_author_who_may_ask_for_nothing_starts_no_runner_by_editing(
+    tmp_path: Path, stage: Stage, sender: str, association: str, starts: bool
+) -> None:
+    place = workplace(tmp_path, stage, "cogworks-events.yml")
+    told = labelled(stage, "cogworks:run")
+    issue = {**told["issue"], "user": {"login": "eve", "id": 66}, "author_association": association}  # type: ignore[dict-item]  # A mapping.
+
+    done = place.run(
+        "issues", {**told, "action": "edited", "issue": issue, "sender": {"login": sender, "id": 3}}
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert ("succeeded: intake:" in done.stdout) is starts
+
+
+@pytest.mark.parametrize(
+    ("association", "starts"), [("NONE", False), ("CONTRIBUTOR", False), ("COLLABORATOR", True)]
+)
+def test_a_review_starts_a_runner_only_for_people_whose_review_counts(
+    tmp_path: Path, stage: Stage, association: str, starts: bool
+) -> None:
+    place = workplace(tmp_path, stage, "cogworks-events.yml")
+    head = {"ref": "cogworks/1/change", "repo": {"full_name": FULL_NAME}}
+    pull = {"number": 2, "state": "open", "html_url": f"{stage.repository_url}/pull/2", "head": head}
+    told = labelled(stage, "cogworks:run")
+    about = {"repository": told["repository"], "sender": told["sender"], "pull_request": pull}
+
+    done = place.run(
+        "pull_request_review",
+        {**about, "action": "submitted", "review": {"id": 9, "author_association": association}},
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert ("succeeded: intake:" in done.stdout) is starts
+
+
 def test_the_sweep_template_makes_a_job_of_every_ready_node(tmp_path: Path, stage: Stage) -> None:
     place = workplace(tmp_path, stage, "cogworks-sweep.yml")
 
