@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
@@ -238,6 +238,7 @@ def consider(item: ReadItem, wanted: Wanted, *, new_run_id: Callable[[], RunId])
         ignored=heard.ignored_labels,
         take_over=wanted.take_over,
         wanted=_instance(wanted.node, state, pipeline),
+        branch_of=partial(branch_of, state, pipeline),
     ).model_copy(update={"doubted_approvals": doubted_approvals(state, snapshot, pipeline, config)})
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)

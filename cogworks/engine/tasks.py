@@ -204,7 +204,11 @@ def work_branch(state: RunState, slug: str) -> BranchName:
 
 def branch_of(state: RunState, pipeline: Pipeline, instance: Instance) -> BranchName | None:
     """The work branch that an instance makes or looks at; None where there is none."""
-    node = pipeline.node(place_of(instance).node)
+    place = place_of(instance)
+    if not pipeline.has(place.node) or not state.is_planned(place.sub_item):
+        # Of a visit that was claimed on another pipeline, or as whoever writes into the ledger has it.
+        return None
+    node = pipeline.node(place.node)
     if not node.slug and instance.sub_item is not None:
         # Review and integration look at the branch that the sub-item's own code went to.
         node = next((n for n in pipeline.nodes if n.scope == "sub-item" and n.slug), node)

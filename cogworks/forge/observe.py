@@ -1,6 +1,6 @@
 """What the decision needs of a snapshot."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from cogworks.forge.bodies import work_prefix
 from cogworks.forge.facts import PullRequest
@@ -25,12 +25,14 @@ def facts_of(
     ignored: tuple[IgnoredLabel, ...] = (),
     take_over: bool = False,
     wanted: Instance | None = None,
+    branch_of: Callable[[Instance], BranchName | None] = lambda _: None,
 ) -> Facts:
     """The facts in one snapshot, as `decide` takes them.
 
     Args:
         state: what the run knows already; None before it began.
         ignored: labels that count as not there, because of who set them.
+        branch_of: the branch that a node commits to.
     """
 
     names = config.labels
@@ -49,7 +51,7 @@ def facts_of(
         ignored_labels=ignored,
         input_labels=present_inputs(snapshot.issue.labels, names),
         is_locked=snapshot.issue.locked,
-        foreign_branches=foreign_branches(snapshot, state),
+        foreign_branches=foreign_branches(snapshot, state, branch_of),
         is_status_gone=state is not None and is_status_lost(snapshot, state),
         blocked_by=snapshot.issue.open_blockers,
         open_parts=_open_parts(snapshot, state),
@@ -71,20 +73,22 @@ def _open_parts(snapshot: Snapshot, state: RunState | None) -> tuple[IssueNumber
     return tuple(part.number for part in (state.parts if state else ()) if part.number in open_below)
 
 
-def foreign_branches(snapshot: Snapshot, state: RunState | None) -> tuple[BranchName, ...]:
+def foreign_branches(
+    snapshot: Snapshot, state: RunState | None, branch_of: Callable[[Instance], BranchName | None]
+) -> tuple[BranchName, ...]:
     """The item's branches whose head no visit of ours is known to have pushed, by name."""
     ours: Mapping[BranchName, tuple[CommitOid, ...]] = {} if state is None else state.pushed
     # A branch that was only just made stands where it starts: on the default branch or on another one of ours.
     starts = {snapshot.repository.head_oid, *(oid for heads in ours.values() for oid in heads)}
     unfinished = () if state is None else (*state.leases, *state.given_back)
-    on_the_way = [commit_body(lease.visit_key) for lease in unfinished]
+    on_the_way = [(branch_of(lease.instance), commit_body(lease.visit_key)) for lease in unfinished]
     return tuple(
         sorted(
             name
             for name, branch in snapshot.branches.items()
             if branch.oid not in (ours[name] if ours.get(name) else starts)
             # Made through the API, its name was known only afterwards: whoever goes on with the visit looks into it.
-            and not any(trailer in branch.message for trailer in on_the_way)
+            and not any(own == name and trailer in branch.message for own, trailer in on_the_way)
         )
     )
 

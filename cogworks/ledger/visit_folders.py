@@ -42,7 +42,7 @@ def check_folders(state: RunState, files: Files) -> Iterable[Finding]:
 
 
 def _is_planned(state: RunState, each: VisitRecord | FoldedVisits | Lease) -> bool:
-    return each.sub_item is None or each.sub_item in {item.key for item in state.sub_items or ()}
+    return state.is_planned(each.sub_item)
 
 
 def _folder(state: RunState, each: VisitRecord | Lease) -> str | None:

@@ -202,6 +202,10 @@ class RunState(Value):
         message = f"sub-work-item {key!r} is not in the plan of run {self.run_id}"
         raise KeyError(message)
 
+    def is_planned(self, key: SubItemKey | None) -> bool:
+        """Whether that is the whole item, or a sub-work-item of the plan."""
+        return key is None or any(item.key == key for item in self.sub_items or ())
+
     def folder(self, index: int, instance: Instance) -> str:
         """Where the ledger keeps a visit, e.g. `visits/0007-code_generation@57` (57 = the sub-issue)."""
         node, sub_item = instance

@@ -1,21 +1,27 @@
 """Whoever may push to the repository may write our trailer under a commit; only the ledger says which heads are ours."""
 
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
 
 from cogworks.engine.consider import ReadItem, Wanted, consider
+from cogworks.engine.tasks import branch_of
 from cogworks.forge.effects import FileText
 from cogworks.forge.facts import Branch
 from cogworks.forge.observe import facts_of
 from cogworks.forge.publication import PublicationContext, commit_body
 from cogworks.forge.surface import project
+from cogworks.nodes.contract import NodePorts, Outcome
+from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.unmerged import about_to_push, left_at
-from cogworks.vocabulary import BranchName, CommitOid, RunId, VisitKey
+from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId, VisitKey
 from tests.forge.test_observe import CONFIGURED
 from tests.github.fake_github import FakeGitHub
 from tests.github.visit import COMMIT, SPEC, VISIT, publish
-from tests.step_fakes import Runner
+from tests.pipeline.runs import GRAPH, finished, lease, new_run
+from tests.step_fakes import NODES, Died, Runner
 from tests.world import World
 
 BRANCH = BranchName("cogworks/7/swi-1")
@@ -32,6 +38,10 @@ def finished_code() -> World:
     world = World()
     Runner(world).step()
     return world
+
+
+def dies(task: NodeTask, ports: NodePorts) -> Outcome:
+    raise Died
 
 
 def seen(world: World) -> Any:
@@ -71,6 +81,44 @@ def test_an_earlier_head_of_ours_that_somebody_went_back_to_is_foreign() -> None
     found = facts_of(world.snapshot(), CONFIGURED, lease_ages_s={}, state=state)
 
     assert found.foreign_branches == (BRANCH,)
+
+
+@pytest.mark.parametrize(
+    ("branch", "is_foreign"),
+    [("spec", True), ("swi-1", True), ("swi-2", False)],
+    ids=["spec", "of-A", "of-B"],
+)
+@pytest.mark.parametrize("is_given_back", [False, True], ids=["under-way", "given-back"])
+def test_a_visit_that_is_not_done_vouches_for_no_branch_but_its_own(
+    branch: str, is_foreign: bool, is_given_back: bool
+) -> None:
+    """Its commit may be there and not yet known; on other branches it makes none."""
+    state = finished(new_run(), "spec", "plan")
+    taken = lease(state, "code@B")
+    state = state.with_lease(taken, identity=1)
+    if is_given_back:
+        state = state.model_copy(update={"leases": (), "given_back": state.leases})
+    world = World()
+    name = BranchName(f"cogworks/7/{branch}")
+    pushed_by_eve(world, f"Fix\n\n{commit_body(taken.visit_key)}", branch=name)
+
+    found = facts_of(
+        world.snapshot(), CONFIGURED, lease_ages_s={}, state=state, branch_of=partial(branch_of, state, GRAPH)
+    )
+
+    assert (name in found.foreign_branches) is is_foreign
+
+
+def test_a_whole_look_at_the_item_knows_which_branch_a_visit_has() -> None:
+    world = finished_code()
+    world.merge(world.pulls[0].number)
+    with suppress(Died):
+        Runner(world, nodes={**NODES, NodeId("plan"): dies}).step()
+    spec = next(name for name in world.branches if name.endswith("/spec"))
+    (taken,) = (*world.state.leases, *world.state.given_back)
+    pushed_by_eve(world, f"Fix\n\n{commit_body(taken.visit_key)}", branch=spec)
+
+    assert seen(world).facts.foreign_branches == (spec,)
 
 
 def forgery(github: FakeGitHub, files: dict[str, str], *, steps: int = 1) -> str:
