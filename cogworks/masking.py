@@ -22,18 +22,21 @@ _SHAPES = re.compile(
     # A password with `/`, `?` or `#` in it is no address any more, and a secret all the same; what begins like a port is none.
     r"|(?<=://)(?:[^/\s?#@:]*:(?![0-9]{1,5}(?:[/?#]|\Z))[^\s@'\"]*|[^/\s?#]+)(?=@)|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{8,}"
 )
-_SHAPES_IN_CODE = re.compile(rf"(?<![\w-])(?:{_TOKENS})(?![\w-])")
+_ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})"
+"""Behind a line end, say, as a text in JSON has it: what looks like a letter there is none."""
+_SHAPES_IN_CODE = re.compile(rf"(?:(?<![\w-])|{_ESCAPED})(?:{_TOKENS})(?![\w-])")
 """In a file nearly every other shape is code, an example or plain English: `a basic Python-style call`."""
 
 
-def masked(text: str, secrets: Iterable[str] = (), *, is_code: bool = False) -> str:
-    """The text with `***` in the place of each secret and of what has the shape of one; masking twice changes nothing.
+def masked(text: str, secrets: Iterable[str] = (), *, is_code: bool = False, mark: str = HIDDEN) -> str:
+    """The text with a mark in the place of each secret and of what has the shape of one; masking twice changes nothing.
 
     A known secret of 16 characters or more is hidden wherever it stands, a shorter one only as a whole token: letters, digits, `_`
     and `-` beside it make it part of another word. So the key `k` is hidden in `Bearer k` and `?key=k`, not in `token`.
 
     Args:
         is_code: the text is a file that somebody may have to write again: only tokens of known services are hidden by their shape.
+        mark: holds no secret and nothing of the shape of one.
     """
     shapes = _SHAPES_IN_CODE if is_code else _SHAPES
     # One that is made of asterisks hides itself, and would be hidden for ever.
@@ -43,7 +46,7 @@ def masked(text: str, secrets: Iterable[str] = (), *, is_code: bool = False) -> 
     # What one replacement brings together may be a secret with asterisks in it.
     while text != before:
         before = text
-        text = shapes.sub(HIDDEN, form.sub(HIDDEN, text) if form else text)
+        text = shapes.sub(mark, form.sub(mark, text) if form else text)
     return text
 
 

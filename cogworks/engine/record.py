@@ -13,7 +13,7 @@ from cogworks.forge.bodies import STATUS_TOPIC
 from cogworks.forge.publication import Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.ledger.lease import Entry, VisitLease
-from cogworks.ledger.record import edges_file, view_file, visit_files
+from cogworks.ledger.record import edges_file, output_as_kept, view_file, visit_files
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
@@ -295,7 +295,7 @@ def evaluations_after(claimed: Claimed, outcome: Outcome, record: VisitRecord) -
 
 def kept_output(outcome: Outcome) -> Mapping[str, Any] | None:
     """A success is read by later nodes, even an empty one; what a failure left is for people."""
-    return outcome.output if isinstance(outcome, Succeeded) or outcome.output else None
+    return output_as_kept(outcome.output) if isinstance(outcome, Succeeded) or outcome.output else None
 
 
 def _requested(claimed: Claimed, outcome: Outcome) -> str | None:

@@ -17,7 +17,7 @@ from cogworks.errors import CogworksError
 from cogworks.forge.bodies import work_prefix
 from cogworks.forge.snapshot import Neighbour
 from cogworks.github.earlier_logs import FIRST_SEGMENT, EarlierLog
-from cogworks.ledger.record import LedgerUnreadable
+from cogworks.ledger.record import LedgerUnreadable, kept
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import BROKEN_OFF, ModelReply
 from cogworks.nodes import intake
@@ -162,9 +162,10 @@ def with_neighbours(tracker: ListsNeighbours, claimed: Claimed, say: Callable[[s
     listed = [each for each in listed if each.number != claimed.snapshot.issue.parent]
     found = alike(task.item, listed, sub_item_label=task.conventions.sub_item_label)
     # Whoever takes the visit over has to ask the very same question, or it is paid for twice.
+    text = kept(canonical(_LIST.dump_python(found, mode="json")))
     path = f"{state.folder(claimed.move.index, claimed.move.instance)}/{NEIGHBOURS_FILE}"
-    claimed.visit_lease.keep({path: canonical(_LIST.dump_python(found, mode="json"))})
-    return task.model_copy(update={"neighbours": found})
+    claimed.visit_lease.keep({path: text})
+    return task.model_copy(update={"neighbours": _LIST.validate_json(text)})
 
 
 def _is_first_intake(claimed: Claimed) -> bool:

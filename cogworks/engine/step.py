@@ -35,7 +35,7 @@ from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.snapshot import Snapshot, too_few_points
 from cogworks.forge.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.lease import VisitLease
-from cogworks.ledger.record import Change, StaleTip, change_for, visit_files
+from cogworks.ledger.record import Change, StaleTip, as_kept, change_for, visit_files
 from cogworks.nodes.contract import Failed
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.expected import came_to
@@ -250,7 +250,7 @@ def _claim(ports: StepPorts, seen: Considered, run: move.Run) -> Claimed:
         )
     newest = max((comment.database_id for comment in snapshot.issue.comments), default=0)
     reading = state.having_read(newest).model_copy(update={"refusal": None})
-    held = reading.with_lease(lease, identity=snapshot.viewer.id or 0)
+    held = as_kept(reading.with_lease(lease, identity=snapshot.viewer.id or 0))
     lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)

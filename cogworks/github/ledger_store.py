@@ -4,12 +4,12 @@ The GraphQL documents that read and move a ledger branch; each is checked agains
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
-from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, ledger_branch
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, kept, ledger_branch
 from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import CommitOid, IssueNumber
 
@@ -100,10 +100,25 @@ class Speaks(Protocol):
 
 
 class LedgerStore:
-    """One item's ledger branch. Every write is one request and either moves the branch from the given tip or does nothing."""
+    """One item's ledger branch. Every write is one request and either moves the branch from the given tip or does nothing.
 
-    def __init__(self, client: Speaks, *, repository: str, repository_id: str, issue: IssueNumber) -> None:
+    No secret is written, whoever wrote the text that holds it.
+    """
+
+    def __init__(
+        self,
+        client: Speaks,
+        *,
+        repository: str,
+        repository_id: str,
+        issue: IssueNumber,
+        hide: Callable[[str], str] = kept,
+    ) -> None:
+        """Args:
+        hide: takes secrets out of a file's text and of a message.
+        """
         self._client = client
+        self._hide = hide
         self._owner, self._name = repository.split("/", 1)
         self._repository_id = repository_id
         self._issue = issue
@@ -137,6 +152,7 @@ class LedgerStore:
         Raises:
             StaleTip: another first claim won.
         """
+        change = self._hidden(change)
         ref = {"repositoryId": self._repository_id, "name": f"refs/heads/{self._branch}", "oid": root}
         variables = {"ref": ref, "commit": self._input(root, change), "issue": self._issue}
         return self._move(first_claim(), variables, change, echoes=(), before=root)
@@ -147,9 +163,17 @@ class LedgerStore:
         Raises:
             StaleTip: the branch is no longer at `tip`.
         """
+        change = self._hidden(change)
         paths = {f"p{number}": path for number, path in enumerate(echoes)}
         variables = {"commit": self._input(tip, change), "issue": self._issue, **paths}
         return self._move(append(len(echoes)), variables, change, echoes=echoes, before=tip)
+
+    def _hidden(self, change: Change) -> Change:
+        return Change(
+            headline=self._hide(change.headline),
+            body=self._hide(change.body),
+            files={path: self._hide(text) for path, text in change.files.items()},
+        )
 
     def _move(
         self,

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError, LostRace
+from cogworks.masking import masked
 from cogworks.pipeline.expected import cost_line
 from cogworks.pipeline.noticing import seen_line
 from cogworks.pipeline.state import SCHEMA_VERSION, RunState
@@ -106,6 +107,28 @@ def edges_file(
 ) -> dict[str, str]:
     """`edges.json`: every edge that was looked at when the visit was recorded, with what was read and who decided."""
     return {f"{state.folder(visit.index, visit.instance)}/edges.json": canonical(list(evaluations))}
+
+
+def kept(text: str, secrets: Iterable[str] = ()) -> str:
+    """A text as the ledger keeps it: tokens of known services leave it; a text of JSON stays one.
+
+    Args:
+        secrets: further ones, of which nobody writes one by chance.
+    """
+    return masked(text, secrets, is_code=True)
+
+
+def as_kept(state: RunState) -> RunState:
+    """The state as the ledger will say it: whoever takes over reads, and asks, the same."""
+    text = state_text(state)
+    return state if kept(text) == text else RunState.model_validate_json(kept(text))
+
+
+def output_as_kept(output: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same of a node's output."""
+    text = canonical(dict(output))
+    known: Mapping[str, Any] = output if kept(text) == text else json.loads(kept(text))
+    return known
 
 
 def output_sha256(output: Mapping[str, Any] | None) -> str:

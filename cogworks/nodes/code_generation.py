@@ -24,6 +24,7 @@ from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import Interface
 from cogworks.errors import ApprovalNeeded
 from cogworks.forge.effects import PushBranch
+from cogworks.ledger.record import kept
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace
 from cogworks.nodes.interface_design import left_out
 from cogworks.nodes.task import NodeTask
@@ -144,7 +145,7 @@ def _header(task: NodeTask, work: CodingWork, *, limits: Limits, prompts: dict[s
         item=f"{task.item.repository}#{task.item.number}",
         sub_item=work.item.key,
         task=Task(
-            goal=f"{work.item.key}: {work.item.title}",
+            goal=kept(f"{work.item.key}: {work.item.title}"),
             wants_change=work.tests is None or not work.tests.is_all,
             has_validators=True,
             writes_tests=work.tests is not None and work.tests.is_due,

@@ -49,7 +49,7 @@ from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.fix_model import config_of, within
 from cogworks.wiring.fix_targets import asked_once, with_failing
 from cogworks.wiring.looks import LOOKS_FILE, looks_at
-from cogworks.wiring.model import gateway_of, open_provider, priced, silence_of
+from cogworks.wiring.model import gateway_of, open_provider, priced, silence_of, withholding
 from cogworks.wiring.probes import Lent, Site, laboratory_of
 from cogworks.wiring.services import open_panel
 from cogworks.wiring.tools import open_redactor
@@ -360,7 +360,7 @@ def _open_model(
                 return
         logging = order.options.logging
         log = PromptLog(
-            provider,
+            withholding(provider),
             is_full=logging.prompts == "full",
             max_tokens=logging.max_prompt_tokens,
             redact=open_redactor().text,

@@ -23,6 +23,8 @@ from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import Heard, ToldProvider
+from cogworks.llm.withholding import Withholding
+from cogworks.masking import secrets_of
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.packs.telling import knowledge
 from cogworks.settings.config import Config, Environment, child_environment
@@ -42,6 +44,7 @@ _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
 def gateway_for(order: "SessionOrder", provider: Provider) -> Gateway:
     """Asks the model within what is left of the budget; what it was asked is kept where `[audit] prompts` wants it."""
     budget = Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens)
+    provider = withholding(provider)
     audit, on_reply = order.config.audit, order.on_reply
     if audit.prompts == "full":
         redact = redactor_of(child_environment()).text
@@ -57,6 +60,11 @@ def gateway_for(order: "SessionOrder", provider: Provider) -> Gateway:
         packs=order.task.packs,
         secure=order.secure,
     )
+
+
+def withholding(provider: Provider) -> Provider:
+    """The provider, whose replies hold no secret, this machine's included, before anybody keeps or uses them."""
+    return Withholding(provider, secrets_of(child_environment()))
 
 
 def _keeping(log: PromptLog, order: "SessionOrder") -> Callable[[ReplyRecord], None]:

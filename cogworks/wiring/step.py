@@ -32,9 +32,11 @@ from cogworks.github.meter import Requests
 from cogworks.github.permissions import People
 from cogworks.github.reading import HabitFile, SnapshotReader
 from cogworks.github.writer import Writer, may_report
+from cogworks.ledger.record import kept
 from cogworks.llm.conversation import Looks
 from cogworks.llm.provider import Provider
 from cogworks.machine_kind import machine_kind
+from cogworks.masking import UNMISTAKABLE_CHARS
 from cogworks.nodes.contract import DomainService, NodePorts
 from cogworks.nodes.registry import NODES
 from cogworks.repair.probe.investigating import SandboxPool
@@ -202,6 +204,7 @@ def open_ports(
                 repository=snapshot.repository.name_with_owner,
                 repository_id=snapshot.repository.node_id,
                 issue=snapshot.issue.number,
+                hide=hiding(environment),
             ),
             holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
@@ -373,6 +376,14 @@ def open_copies(
 def sight_store(environment: Environment, copy: WorkingCopy) -> SightStore:
     """What this machine has read of a repository's contents; one file for each repository."""
     return SightStore(Path(environment.work_dir) / "sight" / f"{sha256(copy.remote_url)[:16]}.sqlite3")
+
+
+def hiding(environment: Environment) -> Callable[[str], str]:
+    """Takes the credentials of this machine and tokens of known services out of what a ledger keeps."""
+    clouds = environment.clouds.bedrock_key.value
+    held = (environment.github_token, environment.llm_api_key, environment.openai_api_key, clouds)
+    # A shorter one is a word as well, and a state has to stay readable.
+    return partial(kept, secrets=tuple(each for each in held if len(each) >= UNMISTAKABLE_CHARS))
 
 
 def holder_of(environment: Environment) -> str:

@@ -18,7 +18,7 @@ from cogworks.upkeep.archiving import ArchivePorts
 from cogworks.upkeep.checking import CheckPorts
 from cogworks.upkeep.item import ItemOnGitHub, LedgersOnGitHub
 from cogworks.vocabulary import RunId
-from cogworks.wiring.step import holder_of, open_copies, open_examination, reader_of
+from cogworks.wiring.step import hiding, holder_of, open_copies, open_examination, reader_of
 
 
 @contextmanager
@@ -66,6 +66,7 @@ def open_check(environment: Environment, address: IssueAddress, *, meter: Reques
                 repository=snapshot.repository.name_with_owner,
                 repository_id=snapshot.repository.node_id,
                 issue=snapshot.issue.number,
+                hide=hiding(environment),
             ),
             holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),

@@ -23,10 +23,12 @@ class Intake:
 
     def __init__(self, *outcomes: Outcome) -> None:
         self.told: list[tuple[int, ...]] = []
+        self.bodies: list[tuple[str, ...]] = []
         self._outcomes = list(outcomes)
 
     def __call__(self, task: NodeTask, ports: NodePorts) -> Outcome:
         self.told.append(tuple(each.number for each in task.neighbours))
+        self.bodies.append(tuple(each.body for each in task.neighbours))
         ports.checkpoint()
         return self._outcomes.pop(0)
 
@@ -52,6 +54,18 @@ def test_other_issues_are_listed_once_and_kept_in_the_ledger() -> None:
     assert (report.outcome, intake.told, step.calls.count("neighbours")) == ("succeeded", [(3,)], 1)
     [kept] = [text for path, text in world.files.items() if path.endswith(NEIGHBOURS_FILE)]
     assert '"number":3' in kept.replace(" ", "")
+
+
+def test_a_token_in_another_issue_is_kept_from_the_ledger_and_from_the_first_question_alike() -> None:
+    token = "ghp_" + "a1" * 18
+    leaking = SAME.model_copy(update={"body": f"{SAME.body}\n{token}"})
+    world, intake = World(pipeline=None, body=BODY, neighbours=[leaking]), Intake(DONE)
+
+    runner(world, intake).step()
+
+    [text] = [text for path, text in world.files.items() if path.endswith(NEIGHBOURS_FILE)]
+    assert token not in text
+    assert intake.bodies == [(f"{SAME.body}\n***",)]
 
 
 def test_the_issue_that_was_divided_is_no_neighbour_of_its_parts() -> None:

@@ -1,12 +1,14 @@
 import base64
+import json
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
 from cogworks.github.ledger_store import LedgerStore
-from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, kept
 from cogworks.unexpected import UnexpectedAnswer
 from cogworks.vocabulary import CommitOid, IssueNumber
 from tests.ledger.scripted import NOW, Answer, Problem, ScriptedClient
@@ -48,7 +50,47 @@ def at_tip(message: str, **more: Any) -> Answer:
     return Answer({"repository": {"ledger": {"target": commit(message, **more)}}})
 
 
+TOKEN = "ghp_" + "a1" * 18
 MOVED = LedgerCommit(oid=NEW, echoed={}, issue_is_open=True, labels=frozenset({"cogworks:run"}))
+
+
+def written_by(client: ScriptedClient) -> tuple[dict[str, str], dict[str, str]]:
+    """The message and the files of the one commit that was asked for."""
+    [(_, variables)] = client.asked
+    told = variables["commit"]
+    files = told["fileChanges"]["additions"]
+    return told["message"], {each["path"]: base64.b64decode(each["contents"]).decode() for each in files}
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["create", "append"])
+def test_no_token_is_written_in_a_file_or_a_message(is_first: bool) -> None:
+    text = json.dumps(
+        {"notes": f"a\n{TOKEN}", "quoted": json.dumps(f"\t{TOKEN}"), "own": "our-own-token-5f1c"}
+    )
+    leaking = Change(headline=f"h {TOKEN}", body=f"b\n{TOKEN}", files={"state.json": text})
+    hidden = leaking.message.replace(TOKEN, "***")
+    client = ScriptedClient([moved(message=hidden)])
+    ledger = LedgerStore(
+        client,
+        repository="octo-org/adder",
+        repository_id="R_1",
+        issue=IssueNumber(7),
+        hide=partial(kept, secrets=["our-own-token-5f1c"]),
+    )
+
+    moved_to = ledger.create(ROOT, leaking) if is_first else ledger.append(OLD, leaking)
+
+    message, files = written_by(client)
+    assert moved_to == MOVED
+    assert message == {"headline": "h ***", "body": "b\n***"}
+    assert json.loads(files["state.json"]) == {"notes": "a\n***", "quoted": '"\\t***"', "own": "***"}
+
+
+def test_a_commit_without_the_secret_that_it_should_have_had_is_known_again_after_a_lost_answer() -> None:
+    leaking = CHANGE.model_copy(update={"body": f"b {TOKEN}"})
+    ledger, _ = store(TryAgainLater("lost"), at_tip(leaking.message.replace(TOKEN, "***")))
+
+    assert ledger.append(OLD, leaking) == MOVED
 
 
 def test_an_append_names_the_tip_it_builds_on_and_carries_its_files() -> None:

@@ -1,3 +1,4 @@
+import hashlib
 import json
 from typing import Any
 
@@ -7,8 +8,12 @@ from hypothesis import strategies as st
 
 from cogworks.ledger.record import (
     LedgerUnreadable,
+    as_kept,
     change_for,
+    kept,
     ledger_branch,
+    output_as_kept,
+    output_sha256,
     read_state,
     reply_files,
     state_text,
@@ -43,6 +48,28 @@ def test_a_state_is_read_back_as_it_was_written(state: RunState) -> None:
 
     assert read_state(text, branch=BRANCH) == state
     assert state_text(read_state(text, branch=BRANCH)) == text
+
+
+TOKEN = "ghp_" + "a1" * 18
+
+
+def test_a_state_with_a_token_is_the_one_that_will_be_read_back() -> None:
+    state = new_run(kind=f"a\n{TOKEN}")
+
+    assert as_kept(state) == new_run(kind="a\n***")
+    assert as_kept(as_kept(state)) == as_kept(state)
+    assert kept(state_text(state)) == state_text(as_kept(state))
+
+
+def test_the_digest_of_an_output_is_that_of_the_file_that_people_compare_it_with() -> None:
+    output = output_as_kept({"notes": f"see {TOKEN}"})
+
+    assert output == {"notes": "see ***"}
+    state = new_run()
+    files = visit_files(state, visit(state, "spec"), output)
+    [text] = [text for path, text in files.items() if path.endswith("/output.json")]
+    assert kept(text) == text
+    assert output_sha256(output) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_equal_states_have_one_text_with_a_field_a_line() -> None:
