@@ -7,6 +7,7 @@ import stat
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -144,7 +145,7 @@ def top_of(folder: Path, git: Git) -> Path | None:
     inside = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
     if inside in (None, folder):
         return inside
-    known = git.run(*TRUSTING, "ls-files", "-z", "--", ".", cwd=folder, ok=(0, 128))
+    known = git.looking(folder).run(*TRUSTING, "ls-files", "-z", "--", ".", cwd=folder, ok=(0, 128))
     return inside if known else None
 
 
@@ -158,15 +159,9 @@ def lying_copy(checkout: Path, folder: Path, git: Git) -> LyingCopy:
         OSError: a file cannot be copied.
     """
 
-    looking = git.looking(checkout)
-
-    def read(*arguments: str, ok: tuple[int, ...] = (0,)) -> str:
-        return looking.run(*TRUSTING, *arguments, cwd=checkout, ok=ok)
-
+    read = looking_at(checkout, git)
     head = read("rev-parse", "-q", "--verify", "HEAD^{commit}", ok=(0, 1, 128)).strip()
-    form = read("rev-parse", "--show-object-format").strip()
-    git.run("init", "--quiet", f"--object-format={form}", str(folder), cwd=checkout)
-    _borrow(folder, *(_inside(checkout, read, name) for name in ("objects", "shallow")))
+    borrow(checkout, folder, git)
     for line in read("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags").splitlines():
         oid, _, name = line.partition(" ")
         git.run("update-ref", name, oid, cwd=folder)
@@ -195,11 +190,29 @@ def _commit(folder: Path, git: Git, parent: str) -> None:
     git.run("update-ref", "HEAD", commit, cwd=folder)
 
 
-def _inside(checkout: Path, read: _Read, name: str) -> Path:
-    return checkout / read("rev-parse", "--git-path", name).removesuffix("\n")
+def looking_at(checkout: Path, git: Git) -> Callable[..., str]:
+    """Runs git in a checkout of others, of whoever's it is, and starts nothing that it names; see `Git.looking`.
+
+    Raises:
+        GitFailed: it cannot be read.
+    """
+    return partial(git.looking(checkout).run, *TRUSTING, cwd=checkout)
 
 
-def _borrow(folder: Path, objects: Path, shallow: Path) -> None:
+def borrow(checkout: Path, folder: Path, git: Git) -> None:
+    """Make an empty repository at `folder` that finds every object of a checkout where it lies, and nothing of its configuration.
+
+    No program of git looks into the checkout meanwhile, as one does for `git clone`: it would obey that configuration.
+
+    Raises:
+        GitFailed: the checkout is broken.
+    """
+    read = looking_at(checkout, git)
+    form = read("rev-parse", "--show-object-format").strip()
+    git.run("init", "--quiet", f"--object-format={form}", str(folder), cwd=checkout)
+    objects, shallow = (
+        checkout / read("rev-parse", "--git-path", name).removesuffix("\n") for name in ("objects", "shallow")
+    )
     (folder / _ALTERNATES).write_text(f"{objects.resolve()}\n", encoding="utf-8")
     if shallow.is_file():
         shutil.copyfile(shallow, folder / ".git" / "shallow")

@@ -14,7 +14,7 @@ from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun
 from cogworks.checkup.outlook import proposed_services
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
-from cogworks.codebase.making import TRUSTING, lying_copy, top_of, walked
+from cogworks.codebase.making import looking_at, lying_copy, top_of, walked
 from cogworks.codebase.places import scratch_folder
 from cogworks.codebase.unwritable import ignoring_rule
 from cogworks.domain_services.answers import Answer
@@ -138,7 +138,8 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
                 return
             with during("reading the checkout", 300.0):
                 copy = lying_copy(top, scratch / "checkout", git)
-            hidden = ignoring_rule(partial(git.run, *TRUSTING, cwd=top), CONFIG_FILE)
+            read = looking_at(top, git)
+            hidden = ignoring_rule(read, CONFIG_FILE)
         except GitFailed as error:
             raise UsageError(f"git cannot read {folder}: {error.stderr.strip() or error}") from error
         named = f"commit {copy.committed[:12]}" if copy.committed else "a repository without a commit"
@@ -148,7 +149,7 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
             else named
         )
         notes = (_HIDDEN.format(rule=hidden),) if hidden else ()
-        ignoring = partial(ignoring_rule, partial(git.run, *TRUSTING, cwd=top))
+        ignoring = partial(ignoring_rule, read)
         yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit, notes, ignoring)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git, detached_head
-from cogworks.codebase.making import lying_copy, top_of
+from cogworks.codebase.making import borrow, lying_copy, top_of
 from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.errors import UsageError
 from cogworks.repair.consulting import Apart
@@ -56,23 +56,23 @@ def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[
     if not _REVISION.fullmatch(wanted):
         raise UsageError(f"`base_commit` is {wanted!r}, wanted the name of a commit.")
     try:
-        top = Path(git.run("rev-parse", "--show-toplevel", cwd=repository).removesuffix("\n"))
+        looking = git.looking(repository)
+        top = Path(looking.run("rev-parse", "--show-toplevel", cwd=repository).removesuffix("\n"))
     except GitFailed as error:
         raise UsageError(
             f"{repository} is no git repository that can be read: {error.stderr.strip()}"
         ) from error
     try:
-        base = git.run("rev-parse", "--verify", f"{wanted}^{{commit}}", cwd=top).strip()
+        base = looking.run("rev-parse", "--verify", f"{wanted}^{{commit}}", cwd=top).strip()
     except GitFailed as error:
         raise UsageError(f"{top} has no commit {wanted!r}; fetch it, or correct `base_commit`.") from error
-    if git.looking(top).run("status", "--porcelain", "-z", cwd=top):
+    if looking.run("status", "--porcelain", "-z", cwd=top):
         say(
             f"uncommitted work in {top} is left alone and is no part of this; the repair starts at {base[:12]}"
         )
     path = folder / "tree"
     # Objects are borrowed, not copied: nothing is written into the repository, and any of its commits can be had.
-    git.run("clone", "--quiet", "--shared", "--no-checkout", "--no-tags", str(top), str(path), cwd=folder)
-    git.run("remote", "remove", "origin", cwd=path)
+    borrow(top, path, git)
     git.run("checkout", "--quiet", "--detach", base, cwd=path)
     return _with_tests(Copy(path, git, CommitOid(base), ()), instance.test_patch)
 
