@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,33 @@ def test_no_key_of_a_model_passes_the_wire_unencrypted(wire: Listener) -> None:
         pass
 
     assert wire.arrived == []
+
+
+def test_no_password_of_a_package_index_passes_the_wire_unencrypted(
+    wire: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", wire.url)
+    gateway = Gateway(Indexes(urls=(f"http://me:{PASSWORD}@index.example/simple/",)))
+
+    with pytest.raises(Unreachable, match=re.escape("use https://index.example/simple/")) as told:
+        gateway.page("pytest")
+    gateway.close()
+
+    assert wire.arrived == []
+    assert PASSWORD not in str(told.value)
+
+
+def test_an_index_without_a_password_may_be_asked_as_pip_may(
+    wire: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", wire.url)
+    gateway = Gateway(Indexes(urls=("http://index.example/simple/",)))
+
+    with suppress(Unreachable):
+        gateway.page("pytest")
+    gateway.close()
+
+    assert wire.arrived != []
 
 
 @pytest.mark.parametrize("password", [PASSWORD, f"a/{PASSWORD}", f"a?{PASSWORD}", f"a#{PASSWORD}"])

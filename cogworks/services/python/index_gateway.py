@@ -14,6 +14,7 @@ from urllib.request import url2pathname
 
 import httpx
 
+from cogworks.loopback import encrypted_form
 from cogworks.retrying import Again, Policy, retried
 from cogworks.services.python.package_index import (
     ACCEPTED,
@@ -97,6 +98,8 @@ class Gateway:
         if urlsplit(url).scheme == "file":
             place = _path(url) / "index.html"
             return read_page(place.read_bytes(), kind="text/html", url=url) if place.is_file() else ()
+        if "@" in urlsplit(index).netloc and (encrypted := encrypted_form(without_credentials(index))):
+            raise self._unreachable(url, f"its password would go there unencrypted; use {encrypted}")
         response = self._asked(url)
         if response.status_code in _ABSENT:
             return ()
