@@ -83,7 +83,7 @@ def _of_machine(url: str | None, *, as_json: bool) -> int:
     checks = [
         diagnosis.python_check(sys.version_info[:3]),
         *examined(machine_trials(environment)),
-        _isolation(),
+        isolation_check(_tried()),
         *examined(slow_trials(environment)),
     ]
     found = _github(environment, url, meter)
@@ -105,13 +105,18 @@ def _of_machine(url: str | None, *, as_json: bool) -> int:
     return 0 if is_well else 1
 
 
-def _isolation() -> "Check":
+def _tried() -> "Isolation":
     """What keeps the tests of a repository from this machine: each wall is built and tried."""
-    from cogworks.forge.diagnosis import Check
     from cogworks.services.sandbox.probing import strongest
     from cogworks.settings.config import child_environment
 
-    isolation = strongest(child_environment().get("PATH", os.defpath))
+    return strongest(child_environment().get("PATH", os.defpath))
+
+
+def isolation_check(isolation: "Isolation") -> "Check":
+    """What is told of it."""
+    from cogworks.forge.diagnosis import Check
+
     lines = [f"code of a repository runs with: {', '.join(isolation.layers)}"]
     lines += list(_limits(isolation))
     lines += [f"not kept from it: {'; '.join(isolation.unprotected)}"] if isolation.unprotected else []

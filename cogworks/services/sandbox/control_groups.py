@@ -93,14 +93,15 @@ def reached(limits: Limits, memory: dict[str, int], pids: dict[str, int]) -> tup
     return tuple(found)
 
 
-def find(trial: Callable[[str], str | None]) -> Found:
+def find(trial: Callable[[str], str | None], *, process: Path = _PROCESS) -> Found:
     """The first place in which a command of ours can be put into a group; what dead processes left there is removed.
 
     Args:
         trial: runs a command in a group below a place; why that cannot be, None when it can.
+        process: what the kernel shows of this process.
     """
     try:
-        groups, mounts = ((_PROCESS / name).read_text("utf-8") for name in ("cgroup", "mountinfo"))
+        groups, mounts = ((process / name).read_text("utf-8") for name in ("cgroup", "mountinfo"))
     except (OSError, ValueError) as error:
         return Found(lacking=Lacking("control group", str(error), _VERSION_2))
     above = places(groups, mounts)
