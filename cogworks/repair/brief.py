@@ -5,6 +5,8 @@ from cogworks.repair.proof import Summary, objections, run_in_words, table, unli
 
 MAX_ROWS = 12
 _MAX_NAMED = 3
+ONLY_READING = "That a change does not make its tests lie, only whoever reads it knows."
+"""What no proof excludes, as short as it can be said; the whole proof says why."""
 
 
 def in_brief(summary: Summary, figures: str, *, whole: str) -> str:
@@ -14,7 +16,8 @@ def in_brief(summary: Summary, figures: str, *, whole: str) -> str:
         figures: how many tests there are, in sentences.
         whole: where every test is told of, in words that end a sentence.
     """
-    lines = [f"- {_proven(summary)}", f"- {figures}", f"- {run_in_words(summary)} Every test is in {whole}."]
+    ground = f"{run_in_words(summary)} Every test is in {whole}. {ONLY_READING}"
+    lines = [f"- {_proven(summary)}", f"- {figures}", f"- {ground}"]
     against = objections(summary, MAX_ROWS)
     rows, shown = table(summary, MAX_ROWS)
     told = len(summary.tests)

@@ -269,7 +269,7 @@ def markdown(summary: Summary, *, rows: int = _SHOWN, whole: str = "") -> str:
     if more := unlisted(summary, shown):
         lines += ["", f"Not listed: {more}.{f' All of them are in {whole}.' if whole else ''}", ""]
     lines += objections(summary, rows)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join([*lines, "", _ground(summary)])) + "\n"
+    return re.sub(r"\n{3,}", "\n\n", "\n".join([*lines, "", _ground(summary), "", BELIEVED])) + "\n"
 
 
 def table(summary: Summary, rows: int) -> tuple[list[str], tuple[ProvenTest, ...]]:
@@ -344,6 +344,13 @@ def _sentence(summary: Summary) -> str:
         f"{counts.get('pass_to_pass', 0)} passed before and still do, {against} speak against the change."
         f"{f' {old} failed before and still do.' if old else ''}"
     )
+
+
+BELIEVED = (
+    "Code under test runs in the process that says what became of the tests, so a change can make them lie; "
+    "only whoever reads it knows that it does not."
+)
+"""What no proof excludes."""
 
 
 def _ground(summary: Summary) -> str:

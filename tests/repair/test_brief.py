@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.repair.brief import MAX_ROWS, in_brief
+from cogworks.repair.brief import MAX_ROWS, ONLY_READING, in_brief
 from cogworks.repair.proof import ProvenTest, Summary, Tree, Weakened
 from cogworks.vocabulary import CommitOid
 
@@ -43,7 +43,7 @@ def test_the_first_line_names_the_tests_that_failed_before(names: tuple[str, ...
     assert shown[:3] == [
         f"- {said}",
         "- 7 tests pass.",
-        "- Run on the trees 111111111111 and 222222222222. Every test is in `proof.json`.",
+        f"- Run on the trees 111111111111 and 222222222222. Every test is in `proof.json`. {ONLY_READING}",
     ]
 
 
@@ -56,7 +56,7 @@ def test_the_third_line_says_how_they_were_run() -> None:
 
     assert said == (
         "- Run with `pytest -q`, then `pytest t.py` (pytest 8.4, python 3.12.1) on the trees 111111111111 and 222222222222. "
-        "Every test is in the file."
+        f"Every test is in the file. {ONLY_READING}"
     )
 
 

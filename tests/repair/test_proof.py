@@ -6,6 +6,7 @@ from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.proof import (
+    BELIEVED,
     Outcome,
     Proof,
     Runs,
@@ -165,6 +166,7 @@ def test_the_table_shows_what_changed_and_stays_a_table() -> None:
         "| `t::c'` | passed | failed, failed | broken |\n"
         "\n"
         "Tree 111111111111 → 222222222222; `python -m pytest -q` (pytest 8.3, python 3.11).\n"
+        f"\n{BELIEVED}\n"
     )
 
 
@@ -232,6 +234,7 @@ def test_where_no_test_shows_the_difference_nothing_more_is_claimed() -> None:
         "**Nothing is worse**: 0 test(s) failed before and pass now, 1 passed before and still do, 0 speak against the change.\n"
         "\n"
         "Tree 111111111111 → 222222222222.\n"
+        f"\n{BELIEVED}\n"
     )
 
 

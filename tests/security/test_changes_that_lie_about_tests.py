@@ -10,7 +10,8 @@ from cogworks.codebase.diffplacing import between, created
 from cogworks.codegen.proving import Side, proof_of
 from cogworks.codegen.suite import Judged
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.proof import Tree, markdown, summarised
+from cogworks.repair.brief import ONLY_READING, in_brief
+from cogworks.repair.proof import BELIEVED, Tree, markdown, summarised
 from cogworks.repair.steering import steering
 from cogworks.repair.violations import TestRules
 from cogworks.services.python.testrun import run_tests
@@ -42,6 +43,38 @@ _pytest.runner.CallInfo.from_call = classmethod(
 {WRONG}"""
 
 
+FINDS = """
+def all_of(kind):
+    for each in getattr(type, "__sub" + "classes__")(kind):
+        yield each
+        if each is not type:
+            yield from all_of(each)
+
+
+def named(name):
+    return [each for each in all_of(object) if each.__name__ == name]
+"""
+"""Says nowhere what it looks for."""
+HIDDEN_PATCH = f"""{FINDS}
+
+def truth(cls, func, when, reraise=None):
+    return cls(None, None, 0, 0, 0, when, _ispytest=True)
+
+
+for each in named("Call" + "Info"):
+    each.from_call = classmethod(truth)
+{WRONG}"""
+HAS_IT_SEALED = f"""{FINDS}
+
+def amended(write):
+    return lambda self, **told: write(self, **{{**told, **({{"outcome": "passed"}} if "outcome" in told else {{}})}})
+
+
+for each in named("Rec" + "ords"):
+    each.write = amended(each.write)
+{WRONG}"""
+
+
 def outcomes(folder: Path, files: dict[str, str]) -> list[str]:
     report = run_tests(laid_out(folder, files), Wanted(), isolation=HERE, search_path="/usr/bin:/bin")
     return [case.outcome for case in report.cases]
@@ -61,6 +94,33 @@ def test_a_run_alone_cannot_tell_a_lie(files: dict[str, str], told: list[str], t
     assert outcomes(tmp_path, {"shop.py": WRONG, "tests/test_shop.py": HONEST, **files}) == told
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [HIDDEN_PATCH, HAS_IT_SEALED], ids=["patch", "seal"])
+def test_what_no_rule_finds_is_told_of_in_every_proof_and_in_the_threat_model(
+    code: str, tmp_path: Path
+) -> None:
+    """Nothing in a process is kept from its code: whoever reads the proof has to know."""
+    side = Side(Tree(commit=CommitOid("a" * 40), tree="b"), TestReport(cases=()), Judged())
+
+    told = outcomes(tmp_path, {"shop.py": code, "tests/test_shop.py": HONEST})
+    proof = proof_of(side, side, (), diff=render(Diff(files=(created("shop.py", code),))))
+
+    assert (told, proof.warnings) == (["passed"], ())
+    assert BELIEVED in markdown(summarised(proof))
+    assert ONLY_READING in in_brief(summarised(proof), "", whole="")
+    assert BELIEVED == (
+        "Code under test runs in the process that says what became of the tests, so a change can make them lie; "
+        "only whoever reads it knows that it does not."
+    )
+    page = (Path(__file__).parents[2] / "docs" / "threat-model.md").read_text("utf-8")
+    for words in (
+        "Code under test runs in the process that says what became of the tests",
+        "has what holds the key seal a line of its own",
+        "only whoever reads it knows",
+    ):
+        assert words in page
+
+
 @pytest.mark.parametrize(
     ("path", "text", "why"),
     [
@@ -69,6 +129,7 @@ def test_a_run_alone_cannot_tell_a_lie(files: dict[str, str], told: list[str], t
         ("tests/conftest.py", "pytest_plugins = ['tests.more']\n", "brings a plugin of pytest"),
         ("tests/test_shop.py", "import os\n\nos._exit(0)\n", "brings the end of the test process"),
         ("tests/test_shop.py", "open('/proc/self/fd/5', 'w')\n", "brings what reports the tests"),
+        ("shop.py", "KINDS = object.__subclasses__()\n", "looks at every class that is loaded"),
         (
             "shop.py",
             "import sys\n\nIS_TESTED = 'pytest' in sys.modules\n",
@@ -93,6 +154,7 @@ def test_so_what_decides_about_outcomes_stands_in_the_proof(path: str, text: str
         ("tests/conftest.py", "import pytest\n\n\n@pytest.fixture\ndef shop():\n    return 1\n"),
         ("tests/conftest.py", "def pytest_addoption(parser):\n    parser.addoption('--fast')\n"),
         ("shop.py", WRONG),
+        ("shop.py", "class Shop: ...\n\n\nKINDS = Shop.__subclasses__()\n"),
         ("README.md", "Run pytest. See `sys.modules`.\n"),
     ],
 )

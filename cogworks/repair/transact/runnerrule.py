@@ -22,6 +22,7 @@ _WATCHING = (
         ),
     ),
     ("the objects of its callers", re.compile(r"\bgc\.get_(?:objects|referrers|referents)\b|\bfrom\s+gc\s+import\b")),
+    ("every class that is loaded", re.compile(r"\b(?:object|type|__base__|__(?:bases|mro)__\[-?\d+\])\.__subclasses__\b")),
     ("its own execution", re.compile(r"\bsys\.(?:settrace|setprofile|gettrace|monitoring)\b")),
     ("what these modules hide", re.compile(r"\bgetattr\(\s*(?:sys|inspect|gc|builtins)\b")),
 )  # fmt: skip
