@@ -6,7 +6,7 @@ import struct
 import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,6 +140,10 @@ def _packed(added: Iterable[tuple[int, Card]]) -> Mapping[str, bytes]:
 
 def _connected(path: Path) -> sqlite3.Connection:
     own_folder(path.parent)
+    with suppress(OSError):
+        # SQLite gives the files beside it the same permissions.
+        path.touch(mode=0o600)
+        path.chmod(0o600)
     # Actions of a coding cycle run in threads of their own, one after the other.
     connection = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")

@@ -14,6 +14,8 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.hub.snapshots import Snapshots
 from cogworks.hub.world import World
 from cogworks.own_folders import own_folder
+from cogworks.services.python.keeping import Kept
+from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, RunId
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
 
@@ -165,3 +167,29 @@ def test_no_other_user_reads_a_working_copy(tmp_path: Path, hub: RunningHub, was
         assert not mode(place.parent) & 0o077
         assert not mode(cache / "repositories") & 0o077
         assert was_there or not mode(cache) & 0o077
+
+
+def test_no_other_user_reads_what_is_kept_in_a_folder_that_people_share(tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.mkdir(mode=0o755)
+
+    def make(place: Path, limit_s: float) -> dict[str, int]:
+        place.mkdir()
+        (place / "of-the-repository.txt").write_text("private")
+        return {}
+
+    Kept(given, "environment").made("a" * 40, make, limit_s=10)
+
+    assert mode(given) == 0o755
+    assert not mode(given / ("a" * 40)) & 0o077
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_no_other_user_reads_what_was_read_of_a_repository(tmp_path: Path, was_there: bool) -> None:
+    place = tmp_path / "given" / "sight.sqlite3"
+    if was_there:
+        place.parent.mkdir(mode=0o755)
+
+    Store(place).close()
+
+    assert not mode(place) & 0o077

@@ -76,7 +76,8 @@ class Kept:
                 return found
             self._remove_unused()
             remove_tree(place, ignore_errors=True)
-            place.mkdir()
+            # A setup may have laid files of a private repository in there, and people may share the folder above.
+            place.mkdir(mode=0o700)
             # A name nobody used before: a process that outlived its service may still be writing into the last one.
             # It stays where it is made, for its programs know their place.
             content = Path(tempfile.mkdtemp(prefix="made-", dir=place)) / _CONTENT
