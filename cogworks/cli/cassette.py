@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.cli.tables import show_line
+
 if TYPE_CHECKING:
     from cogworks.llm.cassette import Rekeying
 
@@ -56,7 +58,7 @@ def list_recordings(directory: Path | None, as_json: bool) -> None:
     for each in recordings:
         usage = each.reply.usage
         tokens = f"{usage.total_input:>7} in {usage.output_tokens:>7} out"
-        click.echo(f"{each.purpose:<40} {each.key[:12]} {tokens}  {each.reply.model}")
+        show_line(f"{each.purpose:<40} {each.key[:12]} {tokens}  {each.reply.model}")
 
 
 @cassette.command("rekey")
@@ -96,7 +98,7 @@ def rekey_recordings(
     if as_json:
         click.echo(json.dumps(_report(done, open_, refused)))
     else:
-        click.echo(f"{len(done)} re-keyed, {len(open_)} left as they are, {len(refused)} refused.")
+        show_line(f"{len(done)} re-keyed, {len(open_)} left as they are, {len(refused)} refused.")
     context.exit(1 if refused else 0)
 
 
@@ -110,12 +112,12 @@ def _report(done: "list[Rekeying]", open_: "list[Rekeying]", refused: "list[Reke
 
 
 def _show(proposal: "Rekeying", *, err: bool) -> None:
-    click.echo(f"{proposal.request.purpose}:", err=err)
-    click.echo(
+    show_line(f"{proposal.request.purpose}:", err=err)
+    show_line(
         proposal.diff or "(both prompts read the same; the schema or the way keys are made changed)", err=err
     )
     if proposal.refusal is not None:
-        click.echo(f"refused: {proposal.refusal}", err=err)
+        show_line(f"refused: {proposal.refusal}", err=err)
 
 
 def _demo_cassettes() -> Path:

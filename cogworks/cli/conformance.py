@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.cli.tables import show_line
 from cogworks.errors import UsageError
 
 if TYPE_CHECKING:
@@ -169,4 +170,4 @@ def _show(report: "Conformance") -> None:
             rows.append(["", "", f"-> {finding.remedy}"])
     show_table([Column("result"), Column("check"), Column("finding, and what to do")], rows)
     passed = sum(result.status == "passed" for result in report.results)
-    click.echo(f"\n{report.service}: {passed} passed, {len(report.failed)} failed, of {len(report.results)}")
+    show_line(f"\n{report.service}: {passed} passed, {len(report.failed)} failed, of {len(report.results)}")

@@ -125,9 +125,9 @@ def _of_packs(packs: "FrozenPacks | None") -> dict[str, Any] | None:
 
 def _show(told: dict[str, Any], *, with_prompt: bool) -> None:
     if not told["asks"]:
-        click.echo(f"The next step asks no model: {told['outcome']}: {told['message']}")
+        show_line(f"The next step asks no model: {told['outcome']}: {told['message']}")
         return
-    click.echo(f"{told['purpose']} would send about {told['tokens']} tokens to {told['model']}.\n")
+    show_line(f"{told['purpose']} would send about {told['tokens']} tokens to {told['model']}.\n")
     rows = [
         [each["level"], str(each["tokens"]), f"{each['score']:.2f}", each["path"], ", ".join(each["reasons"])]
         for each in told["shown"]
@@ -137,13 +137,13 @@ def _show(told: dict[str, Any], *, with_prompt: bool) -> None:
         [Column("level"), Column("tokens", True), Column("score", True), Column("file"), Column("why")], rows
     )
     named = [each["path"] for each in told["shown"] if each["level"] == "named"]
-    click.echo(f"\nOnly named ({len(named)}), the likeliest first: {', '.join(named) or 'none'}")
+    show_line(f"\nOnly named ({len(named)}), the likeliest first: {', '.join(named) or 'none'}")
     if packs := told["context_packs"]:
-        click.echo(f"\nContext packs, about {packs['tokens']} tokens of the system text:")
+        show_line(f"\nContext packs, about {packs['tokens']} tokens of the system text:")
         for line in packs["lines"]:
             show_line(f"  {line}")
     if with_prompt:
-        click.echo(f"\n{told['prompt']}")
+        show_line(f"\n{told['prompt']}")
 
 
 def _tokens(text: str) -> int:

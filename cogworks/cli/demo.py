@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cogworks.cli.tables import console_for_people
+from cogworks.cli.tables import console_for_people, show_line
 from cogworks.demo.facts import FEATURE, FULL_NAME
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
 from cogworks.removal import remove_tree
@@ -77,7 +77,7 @@ def demo(
     from cogworks.settings.config import read_environment
 
     if is_listing:
-        click.echo(listed(as_json=as_json))
+        show_line(listed(as_json=as_json))
         return 0
     scenario = scenario_named(name)
     console = console_for_people(stderr=as_json)

@@ -10,7 +10,7 @@ import click
 
 from cogworks import __version__
 from cogworks.cli.given_files import options_in, text_of
-from cogworks.cli.tables import console_for_people
+from cogworks.cli.tables import console_for_people, show_line
 from cogworks.errors import BudgetReached, Interrupted, UsageError
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
@@ -245,9 +245,9 @@ def _told_samples(folder: Path, *, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"outcome": "written", "folder": str(folder)}))
     else:
-        click.echo(f"written; go on with: cogworks evaluate --tasks {folder} --out report.json")
+        show_line(f"written; go on with: cogworks evaluate --tasks {folder} --out report.json")
     return 0
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    show_line(line, err=True)

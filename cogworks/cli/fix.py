@@ -10,6 +10,7 @@ import click
 
 from cogworks.cli.given_files import options_in, text_of
 from cogworks.cli.progress import ticking
+from cogworks.cli.tables import show_data, show_line
 from cogworks.errors import Interrupted, UsageError
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
@@ -263,7 +264,7 @@ def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) 
         return
     _say(f"{told['outcome'].replace('_', ' ')}: {told['message']}")
     if patch and out is None:
-        click.echo(patch, nl=False)
+        show_data(patch)
 
 
 def _listener(stream: bool) -> "Callable[[Event], None]":
@@ -287,4 +288,4 @@ def _listener(stream: bool) -> "Callable[[Event], None]":
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    show_line(line, err=True)

@@ -7,7 +7,7 @@ import click
 
 from cogworks.cli.admission import admitted
 from cogworks.cli.looking import Look
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import RepositoryAddress, parse_issue_url, parse_repository
 
@@ -87,9 +87,9 @@ def _print(found: "Collected", *, dry_run: bool) -> None:
         show_table([Column("ledger"), Column("what"), Column("why")], rows)
     verb = "would be removed" if dry_run else "removed"
     for run in found.removed_runs:
-        click.echo(f"work directory of run {run} {verb}")
+        show_line(f"work directory of run {run} {verb}")
     for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    click.echo(
+        show_line(f"warning: {warning}", err=True)
+    show_line(
         f"{found.repository}: {len(found.archived)} of {len(found.archived) + len(found.kept)} ledgers {word}"
     )

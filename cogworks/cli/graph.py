@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.core import ParameterSource
 
+from cogworks.cli.tables import show_data, show_line
 from cogworks.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
@@ -122,12 +123,12 @@ def _print(picture: Picture, form: str) -> None:
         case "json":
             click.echo(json.dumps(as_json(picture.pipeline, picture.views, picture.gated), indent=2))
         case "dot":
-            click.echo(dot(*picture), nl=False)
+            show_data(dot(*picture))
         case _:
             drawn = mermaid(*picture)
-            click.echo(drawn, nl=False)
+            show_data(drawn)
             if not is_drawable(drawn):
-                click.echo(
+                show_line(
                     f"warning: Mermaid draws at most {MAX_DRAWN_EDGES} edges and {MAX_DRAWN_CHARS} characters, and this "
                     "picture has more; use --format dot.",
                     err=True,
@@ -151,7 +152,7 @@ def check(file: Path | None, as_object: bool) -> None:
     if found.source != BUILT_IN_SOURCE:
         refuse_unworkable_in(found, (PIPELINE_FILE if file is None else file).parent)
     for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        show_line(f"warning: {warning}", err=True)
     hashes = {name: pipeline.graph_hash for name, pipeline in found.pipelines.items()}
     if as_object:
         click.echo(
@@ -162,7 +163,7 @@ def check(file: Path | None, as_object: bool) -> None:
         return
     for name, pipeline in found.pipelines.items():
         size = f"{len(pipeline.nodes)} nodes, {len(pipeline.edges)} edges"
-        click.echo(f"{found.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
+        show_line(f"{found.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
 
 
 def refuse_unworkable_in(pipelines: "PipelineConfiguration", folder: Path) -> None:

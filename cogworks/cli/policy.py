@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.cli.tables import show_line
 from cogworks.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def check(directory: Path, as_json: bool) -> int:
         click.echo(json.dumps(_told(checked)))
     else:
         for each in checked.policies:
-            click.echo(_line(each))
+            show_line(_line(each))
         for problem in checked.problems:
-            click.echo(str(problem), err=True)
+            show_line(str(problem), err=True)
     return ConfigurationError.exit_code if checked.problems else 0
 
 

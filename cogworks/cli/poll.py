@@ -14,7 +14,7 @@ from cogworks.cli.admission import admitted
 from cogworks.cli.child_step import ChildSteps
 from cogworks.cli.looking import look_at
 from cogworks.cli.progress import progress_line
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.forge.addresses import IssueAddress, RepositoryAddress, parse_repository
 from cogworks.github.meter import Requests
@@ -181,7 +181,7 @@ class _Told:
         from cogworks.engine.poll import as_object
 
         if report.problem:
-            click.echo(f"cogworks: {report.problem}", err=True)
+            show_line(f"cogworks: {report.problem}", err=True)
         requests, self._asked = self.meter.graphql - self._asked, self.meter.graphql
         started_s, self._started_s = self._started_s, time.monotonic()
         if self.as_json:
@@ -195,7 +195,7 @@ class _Told:
             return
         _print_table(report)
         stepped = sum(row.step is not None for row in report.rows)
-        click.echo(
+        show_line(
             f"{self.address.full_name}: {len(report.rows)} open items, {stepped} steps, {requests} requests to look"
             f"{'; cut short' if report.is_cut_short else ''}"
         )
@@ -229,7 +229,7 @@ def _print_matrix(
             return look_at(issue.url, meter)
         except CogworksError as error:
             # One item that cannot be read must not keep the others from running.
-            click.echo(f"{issue.url} cannot be read: {error}", err=True)
+            show_line(f"{issue.url} cannot be read: {error}", err=True)
             return error
 
     seen = look_through(client, address, since=None, milestone=milestone)

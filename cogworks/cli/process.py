@@ -7,6 +7,7 @@ import click
 from cogworks.cli.admission import admitted
 from cogworks.cli.progress import progress_line, ticking
 from cogworks.cli.reporting import Style, Tally, conclude
+from cogworks.cli.tables import show_line
 from cogworks.forge.addresses import parse_issue_url
 
 if TYPE_CHECKING:
@@ -91,5 +92,5 @@ def one_step(
         report = take_step(ports, address, Wanted(node=node, take_over=take_over))
     tally.add(report)
     for warning in report.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        show_line(f"warning: {warning}", err=True)
     return report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cogworks.cli.graph import read_pipelines, refuse_unworkable_in
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def show_prompt(name: str, directory: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"outcome": "done", **told}))
         return
-    click.echo(f"{RULES}\n\n{told['text']}")
+    show_line(f"{RULES}\n\n{told['text']}")
 
 
 @prompts.command("check")
@@ -91,10 +91,10 @@ def check_prompts(directory: Path, as_json: bool) -> int:
         outcome = "configuration_error" if problems else "ok"
         click.echo(json.dumps({"outcome": outcome, "problems": problems}))
     elif problems:
-        click.echo("\n".join(problems), err=True)
+        show_line("\n".join(problems), err=True)
     elif known is not None:
         own = sum(known.source(stem).startswith(FOLDER) for stem in known.stems)
-        click.echo(f"{len(known.stems)} prompts can be sent, {own} of them the repository's own")
+        show_line(f"{len(known.stems)} prompts can be sent, {own} of them the repository's own")
     return ConfigurationError.exit_code if problems else 0
 
 

@@ -10,6 +10,7 @@ from cogworks.cli.looking import look_at
 from cogworks.cli.progress import progress_line
 from cogworks.cli.reporting import EXIT_CODES, Tally
 from cogworks.cli.status import next_move, outcome_word
+from cogworks.cli.tables import show_line
 from cogworks.engine.consider import Wanted
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.report import StepReport
@@ -34,7 +35,7 @@ def dry_run(issue_url: str, wanted: Wanted, *, as_json: bool) -> int:
         told = {"outcome": outcome_word(seen.decision), "next": next_move(seen), **_used(tally)}
         click.echo(json.dumps(told))
     else:
-        click.echo(f"would: {next_move(seen)}")
+        show_line(f"would: {next_move(seen)}")
     return 0
 
 
@@ -75,9 +76,9 @@ def _tell(report: StepReport, item: StagedItem, tally: Tally, *, as_json: bool) 
         told = {"outcome": report.outcome, "node": report.node or None, "message": report.message}
         click.echo(json.dumps({**told, "effects": effects, **_used(tally)}))
         return
-    click.echo(f"staged {report.outcome}: {report.message}")
+    show_line(f"staged {report.outcome}: {report.message}")
     for effect in item.effects:
-        click.echo(f"  would {describe(effect)}")
+        show_line(f"  would {describe(effect)}")
 
 
 def _used(tally: Tally) -> dict[str, object]:

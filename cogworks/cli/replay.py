@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.cli.looking import Look
+from cogworks.cli.tables import show_line
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import parse_issue_url
 
@@ -134,15 +135,15 @@ def _outcome(replayed: "Replayed", violations: int) -> str:
 
 def _print(told: dict[str, Any]) -> None:
     if told["outcome"] == "damaged":
-        click.echo(f"{told['folder']}: damaged: {told['problem']}")
+        show_line(f"{told['folder']}: damaged: {told['problem']}")
         return
     size = f"{told['cycles']} cycles, {told['events']} events"
     end = "" if told["is_complete"] else "; not to the end"
-    click.echo(f"{told['folder']}: {told['outcome']} ({size}{end})")
+    show_line(f"{told['folder']}: {told['outcome']} ({size}{end})")
     if told["problem"]:
-        click.echo(f"    {told['problem']}")
+        show_line(f"    {told['problem']}")
     for violation in told["violations"]:
-        click.echo(f"    event {violation['seq']} (cycle {violation['cycle']}): {violation['problem']}")
+        show_line(f"    event {violation['seq']} (cycle {violation['cycle']}): {violation['problem']}")
     if told["outcome"] == "what_if" or "context" in told:
         _print_steps(told["steps"])
     if context := told.get("context"):
@@ -153,7 +154,7 @@ def _print_steps(steps: Sequence[dict[str, Any]]) -> None:
     for step in steps:
         recorded = step["recorded_action"]
         note = "" if recorded == step["action"] else f" (recorded: {recorded or 'nothing'})"
-        click.echo(f"    {step['cycle']:>3} {step['action']}{note}")
+        show_line(f"    {step['cycle']:>3} {step['action']}{note}")
 
 
 _FORBIDDEN = frozenset(

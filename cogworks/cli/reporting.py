@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.cli.tables import show_line
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.meter import Requests
 from cogworks.leaving import in_log_of_actions, on_terminal
@@ -76,7 +77,7 @@ def conclude(issue_url: str, tally: Tally, work: "Callable[[], StepReport]", sty
     if style.as_json:
         click.echo(json.dumps(_object(report, tally, style)))
     else:
-        click.echo(f"{report.outcome}: {in_log_of_actions(report.message)}", err=code != 0)
+        show_line(f"{report.outcome}: {in_log_of_actions(report.message)}", err=code != 0)
     return DETAILED.get(report.outcome, code) if style.detailed_exitcode else code
 
 
@@ -92,7 +93,7 @@ def _refused(error: CogworksError, tally: Tally, style: Style) -> int:
         raise error
     told, message = _object(None, tally, style), on_terminal(masked(str(error)))
     click.echo(json.dumps({**told, "outcome": error.outcome, "message": message}))
-    click.echo(f"cogworks: {in_log_of_actions(message)}", err=True)
+    show_line(f"cogworks: {in_log_of_actions(message)}", err=True)
     return error.exit_code
 
 

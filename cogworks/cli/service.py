@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from cogworks.cli.tables import show_line
 from cogworks.domain_services.languages import REPORTS
 from cogworks.errors import UsageError
 
@@ -109,7 +110,7 @@ def python(
             clones_from=clones_from,
             clone_token=clone_token,
             until_stdin_closes=until_stdin_closes,
-            listening=lambda address: click.echo(f"listening at {address}"),
+            listening=lambda address: show_line(f"listening at {address}"),
         )
     except OSError as error:
         place = http_address if socket_path is None else str(socket_path)
@@ -178,7 +179,7 @@ def command(
             commands=commands,
             kept=kept,
             until_stdin_closes=until_stdin_closes,
-            listening=lambda address: click.echo(f"listening at {address}"),
+            listening=lambda address: show_line(f"listening at {address}"),
         )
     except OSError as error:
         raise UsageError(
@@ -195,7 +196,7 @@ def _environments(folder: Path | None, *, build_from_source: bool) -> "Environme
         folder or environments_folder(read_environment()),
         settings=child_environment(),
         may_build=build_from_source,
-        say=lambda text: click.echo(text, err=True),
+        say=lambda text: show_line(text, err=True),
     )
 
 

@@ -1,12 +1,13 @@
 """Tables for people: drawn in a terminal, plain aligned columns elsewhere, as wide as there is room."""
 
 import shutil
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cogworks.leaving import on_terminal
+from cogworks.leaving import in_log_of_actions, on_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,8 +35,14 @@ def console_for_people(*, stderr: bool = False) -> "Console":
 
 
 def show_line(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a line of a page; the words of others in it do nothing to the terminal."""
-    click.echo(on_terminal(text), err=err, nl=nl)
+    """Print a line of a page; the words of others in it do nothing to the terminal, or to whoever runs a workflow."""
+    click.echo(in_log_of_actions(text), err=err, nl=nl)
+
+
+def show_data(text: str) -> None:
+    """Print what another program reads, byte for byte; on a terminal it does nothing there either."""
+    # Told that it may have colours: else click takes escapes out of what is for a program, and a patch would not apply.
+    click.echo(in_log_of_actions(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 
 def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
@@ -55,4 +62,4 @@ def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None
     with console.capture() as drawn:
         console.print(table)
     for line in drawn.get().splitlines():
-        click.echo(line.rstrip())
+        click.echo(in_log_of_actions(line.rstrip()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.cli.tables import show_data, show_line
 from cogworks.errors import UsageError
 from cogworks.unfit import writing
 
@@ -121,4 +122,7 @@ def show(told: Mapping[str, Any], *, lines: Sequence[str], output: Path | None, 
     if output is not None:
         with writing(output):
             output.write_text(f"{text}\n", encoding="utf-8")
-    click.echo(text if as_json else "\n".join(lines))
+    if as_json:
+        show_data(f"{text}\n")
+    else:
+        show_line("\n".join(lines))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cogworks.cli.given_files import text_of
+from cogworks.cli.tables import show_line
 from cogworks.cli.tool_options import DIRECTORY, JSON, OUTPUT, Wish, show, wishing
 from cogworks.cli.tools_run import run
 from cogworks.errors import UsageError
@@ -114,7 +115,7 @@ def listed(directory: Path, profile: str | None, output: Path | None, as_json: b
     lines = [_line(tool, workshop) for tool in found] or [_none(workshop)]
     show(told, lines=lines, output=output, as_json=as_json)
     for each in workshop.loaded.refused:
-        click.echo(f"{each.file} was left out: {each.reason}", err=True)
+        show_line(f"{each.file} was left out: {each.reason}", err=True)
     return 0
 
 
@@ -144,9 +145,9 @@ def replay(audit: Path, directory: Path, as_json: bool) -> int:
         click.echo(json.dumps(found.model_dump(mode="json")))
     else:
         end = "" if found.is_complete else "; not to the end"
-        click.echo(f"{audit}: {found.outcome} ({found.records} records{end})")
+        show_line(f"{audit}: {found.outcome} ({found.records} records{end})")
         if found.problem:
-            click.echo(f"    line {found.line}: {found.problem}")
+            show_line(f"    line {found.line}: {found.problem}")
     return 0 if found.outcome == "identical" else 1
 
 

@@ -2,8 +2,12 @@
 
 import importlib
 import inspect
+import json
+import os
+import pty
 import re
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks import cli
 from cogworks.cli.action import summary
-from cogworks.cli.tables import Column, show_line, show_table
+from cogworks.cli.tables import Column, show_data, show_line, show_table
 from cogworks.engine.consider import ReadItem, Wanted, consider
 from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest, ReportCheck
 from cogworks.forge.publication import PublicationContext, known_from
@@ -21,8 +26,10 @@ from cogworks.github.composing import operations
 from cogworks.github.writer import reported
 from cogworks.hub.actions.timeline import closing_numbers
 from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
+from cogworks.ledger.record import LedgerUnreadable, read_state, state_text
 from cogworks.nodes.contract import Failed
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId, VisitKey
+from tests.pipeline.runs import new_run
 from tests.step_fakes import Runner
 from tests.world import MAIN, World
 
@@ -188,7 +195,53 @@ def test_a_page_and_its_tables_do_nothing_to_the_terminal(capsys: pytest.Capture
     assert not {"\x1b", "\x07", "\u202e"} & {*shown}
 
 
-PAGES = ("status", "explain", "log", "doctor", "checkup_pages", "cost", "event_lines", "health", "fsck")
+def test_a_page_commands_no_runner_of_actions(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table([Column("What")], [["fine"], ["::set-output name=a::b"]])
+    show_line("broken:\n::error::eve\n##[group]eve", err=True)
+
+    out, err = capsys.readouterr()
+
+    assert not [line for line in (out + err).splitlines() if line.strip().startswith(("::", "##["))]
+    assert "set-output" in out
+
+
+def test_data_is_printed_byte_for_byte_where_a_program_reads_it(capsys: pytest.CaptureFixture[str]) -> None:
+    show_data("+\x1b[1m\n::x")
+
+    assert capsys.readouterr().out == "+\x1b[1m\n::x"
+
+
+def test_data_does_nothing_to_a_terminal() -> None:
+    leader, follower = pty.openpty()
+    code = "from cogworks.cli.tables import show_data; show_data('+\\x1b[2Jfine\\n')"
+    subprocess.run([sys.executable, "-c", code], stdout=follower, check=True, timeout=60)
+    os.close(follower)
+
+    with os.fdopen(leader, "rb", buffering=0) as shown:
+        assert shown.read(100) == b"+fine\r\n"
+
+
+def test_a_sweep_repeats_no_command_out_of_a_ledger_that_it_cannot_read(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The name of a key stands in what is said of a state of another shape."""
+    state = {**json.loads(state_text(new_run())), "marks": {"a\n::set-output name=matrix::eve": 7}}
+    with pytest.raises(LedgerUnreadable) as told:
+        read_state(json.dumps(state), branch="cogworks/ledger/7")
+
+    show_line(f"https://github.com/o/r/issues/7 cannot be read: {told.value}", err=True)
+
+    shown = capsys.readouterr().err
+    assert "set-output" in shown
+    assert "\n::set-output" not in shown
+
+
+# These show what they print by the functions themselves.
+PAGES = sorted(
+    path.stem
+    for path in Path(cli.__file__).parent.glob("*.py")
+    if path.stem not in {"__init__", "action", "main", "progress", "tables"}
+)
 
 
 @pytest.mark.parametrize("page", PAGES)
