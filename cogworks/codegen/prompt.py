@@ -16,7 +16,7 @@ from cogworks.nodes.asking import purpose_of
 from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import JudgedTests, PlannedItem
-from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.shown import repository_view, shown_once, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.changed import around_changes
 from cogworks.sight.question import About
@@ -68,6 +68,7 @@ def coding_opening(task: NodeTask, ports: NodePorts, item: PlannedItem) -> Openi
     view = _view(task, ports, item, known, wants_tests=True)
     variables = {
         **known,
+        "interfaces": _interfaces(known, view),
         "sub_item": item.model_dump(mode="json"),
         "findings": findings_to_resolve(task),
         **view_variables(view),
@@ -87,6 +88,7 @@ def implementation_opening(
     view = _view(task, ports, item, known, apart=sorted(paths), hidden=others)
     variables = {
         **known,
+        "interfaces": _interfaces(known, view),
         "sub_item": {**plan, "files": _without_tests(item.files)},
         "dependencies": [{**each, "files": _without_tests(each["files"])} for each in known["dependencies"]],
         "findings": [found for found in findings_to_resolve(task) if found["file"] not in paths],
@@ -117,7 +119,7 @@ def _known(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str,
             {"key": other.key, "title": other.title} for other in planned_items(task) if other.key != item.key
         ],
         "specification": wanted_text(task, workspace),
-        "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
+        "interfaces": interface_files(task, workspace),
         "dependencies": _dependencies(task, item),
     }
 
@@ -134,7 +136,7 @@ def _view(
 ) -> FirstView:
     wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
     # Of what was changed since, the text as it is now has to be seen as well.
-    unchanged = [file["path"] for file in known["interfaces"] if file["is_whole"] and not file["change"]]
+    unchanged = [file.path for file in known["interfaces"] if file.is_whole and not file.change]
     about = About(
         title=f"{task.item.title}\n{item.title}",
         text=f"{item.description}\n{known['specification']}\n{task.item.body}",
@@ -144,6 +146,10 @@ def _view(
         wants_tests=wants_tests,
     )
     return repository_view(task, ports, about)
+
+
+def _interfaces(known: Mapping[str, Any], view: FirstView) -> list[dict[str, Any]]:
+    return [file.model_dump() for file in shown_once(known["interfaces"], view)]
 
 
 def _without_tests(paths: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import InterfaceName, PlannedItem, WholeItem
 from cogworks.nodes.task import NodeTask, PullRequestRef
 from cogworks.sight.cards import card_of
+from cogworks.sight.seen import Stretch
 from cogworks.sight.stretches import merged, numbered_slices
 from cogworks.vocabulary import SubItemKey, Value
 
@@ -101,6 +102,10 @@ class InterfaceFile(Value):
     content: str
     """Its text; of a long file only the declarations that were approved, each line with its number."""
     is_whole: bool = True
+    lines: tuple[Stretch, ...] = ()
+    """Of a long file, where these declarations stand."""
+    heads: str = ""
+    """The first line of each of them, with its number."""
     change: str = ""
     """Unified diff from there to the file as it is now; empty: nobody changed it."""
     is_in_diff: bool = False
@@ -239,12 +244,15 @@ def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile
     for path, approved in _approved(task, workspace):
         now = workspace.read(path)
         change = _change(path, approved, now or "") if now is not None or _SLOT in task.approved else ""
-        declared = _declarations(path, approved, names)
+        stretches, heads = _declared(path, approved, names)
+        lines = approved.splitlines()
         found.append(
             InterfaceFile(
                 path=path,
-                content=declared or approved,
-                is_whole=declared is None,
+                content=numbered_slices(lines, stretches) if stretches else approved,
+                is_whole=not stretches,
+                lines=stretches,
+                heads=numbered_slices(lines, heads) if heads else "",
                 change=change,
             )
         )
@@ -275,17 +283,15 @@ def _approved(task: NodeTask, workspace: Workspace) -> Iterator[tuple[str, str]]
             yield file["path"], text
 
 
-def _declarations(path: str, text: str, names: Collection[str]) -> str | None:
-    """The definitions of these names in a long file; None where it is short, or nothing tells where they are."""
-    lines = text.splitlines()
-    if len(lines) <= LONG_LINES:
-        return None
-    places = [
-        (each.first, min(each.last, each.line + _DECLARATION_LINES))
-        for each in card_of(path, text).definitions
-        if each.name in names
-    ]
-    return numbered_slices(lines, merged(places)) if places else None
+def _declared(
+    path: str, text: str, names: Collection[str]
+) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
+    """Where the definitions of these names stand in a long file, and the first line of each; nothing where it is short, or nothing tells."""
+    if len(text.splitlines()) <= LONG_LINES:
+        return (), ()
+    found = [each for each in card_of(path, text).definitions if each.name in names]
+    places = [(each.first, min(each.last, each.line + _DECLARATION_LINES)) for each in found]
+    return tuple(merged(places)), tuple(merged([(each.line, each.line) for each in found]))
 
 
 def _change(path: str, approved: str, now: str) -> str:

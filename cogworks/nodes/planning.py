@@ -20,7 +20,7 @@ from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import sub_issue_body
 from cogworks.nodes.replies import DividedPart, InterfaceName, Plan, PlannedItem
-from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.nodes.shown import repository_view, shown_once, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 from cogworks.vocabulary import SubItemKey
@@ -156,7 +156,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         variables={
             "item": issue(task.item),
             "specification": specification,
-            "interfaces": [file.model_dump() for file in interfaces],
+            "interfaces": [file.model_dump() for file in shown_once(interfaces, view)],
             "interface_names": [name.model_dump(exclude={"purpose"}) for name in names],
             "max_items": MAX_ITEMS,
             **view_variables(view),

@@ -8,11 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 from cogworks.llm.gateway import LookLimits
+from cogworks.nodes.artifacts import InterfaceFile
 from cogworks.nodes.contract import NodePorts
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.packs.patterns import fits
 from cogworks.sight.question import About, Beside
+from cogworks.sight.seen import Stretch
+from cogworks.sight.stretches import merged
 from cogworks.sight.view import FirstView, first_view, items_of
 
 SHARES: Mapping[str, float] = MappingProxyType(
@@ -20,6 +23,9 @@ SHARES: Mapping[str, float] = MappingProxyType(
 )
 """Of the room of a first view; a node that is not here has all of it. Intake and Planning need names more than code, Code Generation
 is told which files it is about, and most of what a reviewer reads is in the diff."""
+
+
+_SHOWN_BELOW = "The rest of each is what the file says now; it is shown below, with the repository."
 
 
 def repository_view(task: NodeTask, ports: NodePorts, about: About) -> FirstView:
@@ -58,6 +64,21 @@ def with_packs(about: About, packs: FrozenPacks | None, paths: Sequence[str]) ->
 def view_variables(view: FirstView) -> dict[str, Any]:
     """What the template part `_repository` needs."""
     return {"repository_view": view.model_dump(mode="json")}
+
+
+def shown_once(files: Sequence[InterfaceFile], view: FirstView) -> tuple[InterfaceFile, ...]:
+    """The interface files without the text of declarations that the view shows with the rest of their file."""
+    shown = {each.path: merged(each.lines) for each in view.files}
+    return tuple(
+        each.model_copy(update={"content": f"{each.heads}\n\n{_SHOWN_BELOW}"})
+        if each.lines and not each.change and _holds(shown.get(each.path, ()), each.lines)
+        else each
+        for each in files
+    )
+
+
+def _holds(shown: Sequence[Stretch], lines: Sequence[Stretch]) -> bool:
+    return all(any(start <= first and last <= end for start, end in shown) for first, last in lines)
 
 
 def manifest_of(view: FirstView) -> tuple[Mapping[str, Any], ...]:

@@ -13,14 +13,15 @@ from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import Implementation
 from cogworks.nodes.task import Conventions
-from cogworks.vocabulary import Severity
+from cogworks.vocabulary import CommitOid, Severity
 from tests.codegen.test_test_writing import CUSTOM, WRONG, implemented, world, written
 from tests.fakes import FakePorts
-from tests.nodes.examples import FILES, FIXED, change, ports, task
+from tests.nodes.examples import FILES, FIXED, INPUTS, change, ports, task
 
 PATH = "src/adder/adding.py"
 EDIT = {"path": PATH, "search": "a - b", "replace": "a + b"}
 DIFF = f"--- a/{PATH}\n+++ b/{PATH}\n@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
+APPROVED, INTERFACE = CommitOid("a" * 40), "src/adder/contracts.py"
 LOST = {"path": PATH, "search": "a minus b", "replace": "a + b"}
 
 
@@ -165,3 +166,17 @@ def test_after_a_change_that_was_kept_the_coder_is_shown_the_files_as_they_are()
     shown = place.model.asked[1].partition("Your last change is in the repository now")[2]
     assert (FIXED in shown, FILES[PATH] in shown) == (True, False)
     assert place.copy.tree[PATH] == FIXED.replace("a + b", "a + b  # a sum")
+
+
+def test_of_a_long_file_what_was_declared_stands_once_for_whoever_writes_the_code() -> None:
+    around = "".join(f"def other{number}():\n    return {number}\n\n\n" for number in range(100))
+    text = f"{around}class Adds:\n    total = 0\n\n\n{around.replace('other', 'more')}"
+    place = world(written(), implemented(), files={**FILES, INTERFACE: text})
+    place.copy.approve(APPROVED, {INTERFACE: text})
+    about = {**INPUTS["specification"], "markdown": "`Adds` adds two numbers."}
+
+    outcome = visited(place, approved={"interfaces": APPROVED}, inputs={"specification": about})
+
+    assert isinstance(outcome, Succeeded)
+    for_code = next(asked for asked in place.model.asked if "The rest of each is what the file says" in asked)
+    assert ("  401| class Adds:\n" in for_code, for_code.count("    total = 0\n")) == (True, 1)

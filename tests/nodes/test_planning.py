@@ -3,11 +3,17 @@
 import pytest
 
 from cogworks.forge.effects import CreateSubIssue, LinkDependency
+from cogworks.nodes.artifacts import InterfaceFile
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.planning import run
 from cogworks.nodes.replies import Plan
-from cogworks.vocabulary import SubItemKey
-from tests.nodes.examples import KEY, PLAN, SPECIFICATION, output, planned, ports, task
+from cogworks.nodes.shown import shown_once
+from cogworks.sight.view import FirstView, Shown
+from cogworks.vocabulary import CommitOid, SubItemKey
+from tests.nodes.examples import FILES, INPUTS, KEY, PLAN, SPECIFICATION, output, planned, ports, task
+
+APPROVED = CommitOid("a" * 40)
+INTERFACE = "src/adder/contracts.py"
 
 
 def test_each_item_becomes_a_sub_issue_and_each_dependency_a_link() -> None:
@@ -36,6 +42,49 @@ def test_a_sub_issue_says_what_is_to_be_done_and_when_it_is_done() -> None:
     assert effect.body.startswith("Part of #7. Sub-work-item A; depends on nothing.")
     assert "- [ ] add(2, 2) is 4" in effect.body
     assert "- `tests/test_adding.py`" in effect.body
+
+
+def test_of_a_long_file_what_was_declared_stands_in_the_question_once() -> None:
+    around = "".join(f"def other{number}():\n    return {number}\n\n\n" for number in range(100))
+    text = f"{around}class Adds:\n    total = 0\n\n\n{around.replace('other', 'more')}"
+    world = ports(PLAN, files={**FILES, INTERFACE: text})
+    world.copy.approve(APPROVED, {INTERFACE: text})
+    about = {**INPUTS["specification"], "markdown": "`Adds` adds two numbers."}
+
+    run(task("planning", approved={"interfaces": APPROVED}, inputs={"specification": about}), world)
+
+    [asked] = world.model.asked
+    shown = asked.partition("## The approved interfaces")[2].partition("## The repository")[0]
+    assert "  401| class Adds:\n" in shown
+    assert "The rest of each is what the file says now" in shown
+    assert asked.count("    total = 0\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "change", "is_shown_once"),
+    [
+        (((1, 6), (7, 9)), "", True),
+        (((1, 7),), "", False),
+        ((), "", False),
+        (((1, 9),), "-class Adds: ...\n+class Add: ...\n", False),
+    ],
+    ids=["shown", "shown in part", "not shown", "changed since"],
+)
+def test_what_was_declared_is_left_to_the_view_where_that_shows_all_of_it(
+    lines: tuple[tuple[int, int], ...], change: str, is_shown_once: bool
+) -> None:
+    file = InterfaceFile(
+        path="a.py",
+        content="    5| class Adds: ...",
+        is_whole=False,
+        lines=((5, 9),),
+        heads="5",
+        change=change,
+    )
+    text = Shown(path="a.py", level="slices", tokens=9, score=1.0, lines=lines)
+    view = FirstView(files=(text,), named=(), folders="", file_count=1)
+
+    assert (shown_once([file], view) != (file,)) is is_shown_once
 
 
 def test_a_plan_that_leaves_an_interface_out_is_corrected_by_the_model() -> None:
