@@ -59,6 +59,30 @@ def test_ids_of_any_characters_select_what_they_name(tmp_path: Path) -> None:
         assert outcomes(simulated(folder, name)) == {name: "passed"}, name
 
 
+def test_ids_that_name_files_of_the_repository_are_the_same_in_every_run(tmp_path: Path) -> None:
+    text = (
+        "import os\n\nimport pytest\n\nHERE = os.path.dirname(os.path.abspath(__file__))\n"
+        "FILES = [os.path.join(HERE, 'data', name) for name in ('a.txt', 'b.txt')]\n\n\n"
+        "@pytest.mark.parametrize('path', [*FILES, HERE, 'x'])\ndef test_path(path):\n    assert path.endswith('.txt')\n\n\n"
+        "class TestIn:\n"
+        "    @pytest.mark.parametrize('path', FILES, ids=FILES)\n    def test_named(self, path):\n        pass\n\n"
+        "    @pytest.mark.parametrize('path', [FILES[0], 'data/a.txt'])\n    def test_twice(self, path):\n        pass\n"
+    )
+    folder = laid_out(tmp_path, {"test_a.py": text, "data/a.txt": "", "data/b.txt": ""})
+    every = outcomes(simulated(folder))
+
+    alike = {f"test_a.py::test_path[{path}]": "passed" for path in ("data/a.txt", "data/b.txt")}
+    named = {f"test_a.py::TestIn::test_named[{path}]": "passed" for path in ("data/a.txt", "data/b.txt")}
+    assert {test: outcome for test, outcome in every.items() if "/tmp/" not in test} == {
+        **alike,
+        "test_a.py::test_path[.]": "failed",
+        "test_a.py::test_path[x]": "failed",
+        **named,
+        "test_a.py::TestIn::test_twice[data/a.txt]": "passed",
+    }
+    assert outcomes(simulated(folder, *alike, *named)) == {**alike, **named}
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -138,6 +138,8 @@ class Sources(NamedTuple):
     """The path of a Go module."""
     tests: Callable[[Sequence[str]], Iterable[ReportedTest]] = lambda _: ()
     """The tests that some of the files hold, by the names that their runners report."""
+    plain: Callable[[str], str] = str
+    """A name without the folders that are others in the next run: tests may be named after the paths of files."""
 
 
 class Placer:
@@ -158,7 +160,7 @@ class Placer:
         times: Counter[str] = Counter()
         found = []
         for case in cases:
-            test = f"{self.file_of(case) or UNKNOWN}::{self._name_of(case)}"
+            test = f"{self.file_of(case) or UNKNOWN}::{self._sources.plain(self._name_of(case))}"
             times[test] += 1
             found.append((test if times[test] == 1 else f"{test} #{times[test]}", case))
         return found
@@ -333,6 +335,7 @@ def placer_of(room: Room, machine: Machine) -> Placer:
             folders=(str(room.place), str(room.copy)),
             module=module_of(place),
             tests=lambda files: _tests_in(room.ground, files, machine),
+            plain=room.without_places,
         )
     )
 

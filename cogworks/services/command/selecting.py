@@ -132,7 +132,13 @@ def _named(option: str) -> Callable[[Sequence[str]], str]:
 
 
 def _pattern(names: Sequence[str]) -> str:
-    return shlex.quote("|".join(re.escape(name) for name in names))
+    return shlex.quote("|".join("\\ ".join(map(_word, name.split(" "))) for name in names))
+
+
+def _word(word: str) -> str:
+    """A pattern for a word of a name: of a path only its end is sure, for an id leaves out where the copy lies."""
+    before, slash, after = word.partition("/")
+    return rf"\S*/{re.escape(after)}" if slash else re.escape(before)
 
 
 def _script(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:

@@ -265,7 +265,8 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     """What is asked of pytest, however it is started."""
     reach = _reach(places, wanted)
     pytest = [f"--rootdir={places.copy}", report]
-    pytest += [f"-pcogworks_{each}" for each in ("early", "report", "time", "reach", "repeatable")]
+    pytest += [f"-pcogworks_{each}" for each in ("early", "report", "time", "reach", "repeatable", "names")]
+    pytest += [f"--cogworks-folders={json.dumps(_own_folders(places))}"]
     if wanted.seed is not None:
         pytest += ["-p", "cogworks_order", f"--cogworks-seed={wanted.seed}"]
     if wanted.ends_s is not None:
@@ -337,13 +338,20 @@ def _handed_on(places: Places, wanted: Wanted) -> dict[str, str]:
 
 def _roots(places: Places) -> dict[str, str]:
     return {
+        **_own_folders(places),
+        str(places.whole.parent): "<tmp>/",
+        str(_INSIDE): "<pytest>/",
+        sysconfig.get_path("stdlib"): "<python>/",
+    }
+
+
+def _own_folders(places: Places) -> dict[str, str]:
+    """The folders of this run that a test may know of, and what stands for each."""
+    return {
         str(places.copy): "",
         **_around(places),
         str(places.temporary): "<tmp>/",
         str(places.home): "<home>/",
-        str(places.whole.parent): "<tmp>/",
-        str(_INSIDE): "<pytest>/",
-        sysconfig.get_path("stdlib"): "<python>/",
     }
 
 

@@ -79,6 +79,23 @@ def test_minitest_by_rake_whole_by_file_and_by_name(tmp_path: Path) -> None:
 
 
 @needs("ruby", "rake")
+def test_tests_that_are_made_of_files_have_ids_that_compare(tmp_path: Path) -> None:
+    text = (
+        'require "minitest/autorun"\n\nclass FilesTest < Minitest::Test\n'
+        '  Dir[__dir__ + "/cases/*.txt"].each do |file|\n'
+        '    define_method("test_#{file}_to_html") { assert_equal "a", File.read(file) }\n  end\nend\n'
+    )
+    cases = {"test/cases/a.txt": "a", "test/cases/b.txt": "b"}
+    laid_out(tmp_path, {"Rakefile": RAKEFILE, "test/files_test.rb": text, **cases})
+    known = "test/files_test.rb::FilesTest > test_test/cases/a.txt_to_html"
+    whole = report_of(tmp_path)
+    named = report_of(tmp_path, tests=[known])
+
+    assert outcomes(whole) == {known: "passed", known.replace("a.txt", "b.txt"): "failed"}
+    assert outcomes(named) == {known: "passed"}
+
+
+@needs("ruby", "rake")
 def test_where_the_repository_says_that_ruby_looks_for_code_our_reporter_is_found_too(tmp_path: Path) -> None:
     laid_out(tmp_path, {**MINITEST, "Rakefile": RAKEFILE.replace("  t.libs", "  t.libs = []\n  t.libs")})
 

@@ -1,5 +1,8 @@
 """Which commands run some tests."""
 
+import re
+import shlex
+
 import pytest
 
 from cogworks.services.command.recipe import Recipe
@@ -121,6 +124,16 @@ def test_jasmine_is_told_files_and_one_pattern_and_keeps_what_starts_it() -> Non
     assert lines(recipe, "spec/b.js::a shelf > holds (2)") == (
         f"{start} --filter='holds\\ \\(2\\)' spec/b.js",
     )
+
+
+@pytest.mark.parametrize("runner", ["jest", "vitest", "mocha"])
+def test_a_name_that_holds_a_path_is_found_wherever_its_folder_lies(runner: str) -> None:
+    [line] = lines(Recipe(runner=runner, test="run"), "test/a.js::files > page_test/data/a (1).txt is read")
+    [pattern] = [word for word in shlex.split(line) if "read" in word]
+
+    assert re.search(pattern, "files page_/tmp/x/copy/test/data/a (1).txt is read")
+    assert re.search(pattern, "files page_test/data/a (1).txt is read")
+    assert not re.search(pattern, "files page_test/data/b (1).txt is read")
 
 
 def test_maven_is_told_the_modules_that_tests_lie_in() -> None:

@@ -73,6 +73,19 @@ def test_a_crate_is_tested_and_one_that_does_not_build_names_file_and_line(tmp_p
     assert error == ".: src/lib.rs:2: cannot find value `missing` in this scope"
 
 
+@pytest.mark.parametrize("root", ["", "web"])
+def test_a_test_named_after_a_path_has_the_same_id_in_every_run(root: str, tmp_path: Path) -> None:
+    script = (
+        'echo "ok 1 - reads $PWD/data/a.txt"; echo "ok 2 - in $PWD"; echo "ok 3 - at $TMPDIR/x"; echo 1..3\n'
+    )
+    laid_out(tmp_path / root, {"tests.sh": script, "data/a.txt": ""})
+    first, second = (outcomes(report_of(tmp_path, root=root, commands=SHELL)) for _ in range(2))
+
+    place = root or "."
+    assert list(first) == [f"{place}::reads data/a.txt", f"{place}::in .", f"{place}::at <tmp>/x"]
+    assert second == first
+
+
 @pytest.mark.slow
 @needs("make")
 def test_a_makefile_is_one_test(tmp_path: Path) -> None:
