@@ -52,6 +52,11 @@ class Heard:
         """
         self.said_bytes = 0
         self._silence_s = silence_s
+        self._limit_s: float | None = None
+
+    def begin(self, limit_s: float) -> None:
+        """Another reply is waited for, at most so long."""
+        self.said_bytes, self._limit_s = 0, limit_s
 
     def __call__(self, said_bytes: int) -> None:
         self.said_bytes = said_bytes
@@ -60,7 +65,11 @@ class Heard:
         """Empty where nothing is known."""
         if self.said_bytes:
             return f"about {self.said_bytes // _BYTES_PER_TOKEN:,} tokens so far"
-        return "" if self._silence_s is None else f"no word yet; {self._silence_s:.0f} s of silence end it"
+        if self._silence_s is None:
+            return ""
+        # What comes after the limit of the wait itself never comes.
+        is_first = self._limit_s is None or self._silence_s < self._limit_s
+        return f"no word yet; {self._silence_s:.0f} s of silence end it" if is_first else "no word yet"
 
 
 class ToldProvider:
@@ -85,8 +94,8 @@ class ToldProvider:
     def complete(self, request: ModelRequest) -> ModelReply:
         """As the other provider does, its waits for a server that is busy included."""
         left_s = self._left_s()
-        self._heard(0)
         limit_s = LONGEST_S if left_s is None else left_s
+        self._heard.begin(limit_s)
         with self._during(f"waiting for {request.model}", limit_s, self._heard.words):
             return self._provider.complete(request)
 

@@ -79,3 +79,16 @@ def test_before_the_first_word_the_silence_that_ends_the_wait_is_named() -> None
     assert heard.words() == "no word yet; 300 s of silence end it"
     heard(8000)
     assert heard.words() == "about 2,000 tokens so far"
+
+
+@pytest.mark.parametrize(
+    ("left_s", "words"),
+    [(1799.0, "no word yet"), (2400.0, "no word yet"), (2401.0, "no word yet; 2400 s of silence end it")],
+)
+def test_a_silence_that_the_limit_of_the_wait_comes_before_is_not_named(left_s: float, words: str) -> None:
+    told: list[str] = []
+    heard = Heard(silence_s=2400)
+
+    ToldProvider(Answering(told), into(told), heard=heard, left_s=lambda: left_s).complete(REQUEST)
+
+    assert told[-1] == f"over{words}"
