@@ -1,5 +1,8 @@
 """What `cogworks doctor PATH` found out about a checkout."""
 
+import re
+from collections import Counter
+
 from pydantic import Field
 
 from cogworks.domain_services.checking import Prepared
@@ -7,6 +10,10 @@ from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.forge.diagnosis import Check
 from cogworks.settings.config import Baseline
 from cogworks.vocabulary import Value
+
+_MOST_CHARS = 200
+_DIFFERENCE = re.compile(r"\s*(?:---|\+\+\+|@@)(?:\s|$)")
+"""How a difference between two texts begins."""
 
 
 class ServiceCheckup(Value):
@@ -84,6 +91,19 @@ def counted(report: TestReport) -> Counted:
         skipped=outcomes.count("skipped"),
         not_loaded=len(report.collection_errors),
     )
+
+
+def reasons(report: TestReport) -> tuple[tuple[str, int], ...]:
+    """Why tests did not pass, each in one line with the number of tests that say so, the most frequent first."""
+    said = Counter(_reason(case.message) for case in failing(report) if case.message.strip())
+    return tuple(said.most_common())
+
+
+def _reason(message: str) -> str:
+    """The first line, or the last of those that pytest marks: others begin with where a test was, not with what is wrong."""
+    lines = [line.strip() for line in message.splitlines() if line.strip() and not _DIFFERENCE.match(line)]
+    marked = [line[1:].strip() for line in lines if line.startswith("E ")]
+    return (marked[-1] if marked else [*lines, message.strip()][0])[:_MOST_CHARS]
 
 
 def failing(report: TestReport) -> tuple[TestCase, ...]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing
+from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing, reasons
 from cogworks.checkup.outlook import advice, configuration_of, outlook, things_to_do
 from cogworks.cli.tables import show_line
+from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import slowest
 from cogworks.repair.unloaded import unloaded_of
@@ -66,9 +67,7 @@ def _of_service(each: ServiceCheckup) -> Iterator[Row]:
     prepared = each.prepared
     if prepared is None:
         return
-    how = "was there before" if prepared.is_reused else "made now"
-    size = f", {prepared.disk_bytes / 1024**2:,.0f} MiB" if prepared.disk_bytes else ""
-    yield "environment", [prepared.described, f"{how}; making it took {prepared.seconds:.1f} s{size}"]
+    yield "environment", [prepared.described, _making(prepared)]
     if prepared.choices:
         yield "chosen", [_choice(each.what, each.source, each.why) for each in prepared.choices]
     if prepared.command or prepared.runner:
@@ -76,6 +75,19 @@ def _of_service(each: ServiceCheckup) -> Iterator[Row]:
             "test command",
             [" ".join(prepared.command) or "the service's own", f"runner: {prepared.runner or 'not told'}"],
         )
+
+
+def _making(prepared: Prepared) -> str:
+    """What it took, and when."""
+    if prepared.is_reused and not prepared.seconds:
+        return "nothing to install"
+    how = "was there before" if prepared.is_reused else "made now"
+    size = f", {prepared.disk_bytes / 1024**2:,.0f} MiB" if prepared.disk_bytes else ""
+    return f"{how}; making it took {prepared.seconds:.1f} s{size}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _choice(what: str, source: str, why: str) -> str:
@@ -94,6 +106,8 @@ def _of_suite(suite: SuiteRun) -> Iterator[Row]:
         yield "slowest", [f"{file}: {took_s:.1f} s" for file, took_s in slow]
     if bad := failing(report):
         yield "failing now", _first([case.id for case in bad])
+        if said := reasons(report):
+            yield "they say", _first([f"{reason} ({_times(count)})" for reason, count in said])
     if missing := unloaded_of(report.collection_errors):
         yield "not loaded", _first([f"{each.name}: {each.why}" for each in missing])
     if report.blocked:
@@ -137,6 +151,7 @@ def _tests(report: TestReport, suite: SuiteRun) -> dict[str, Any]:
         "slowest": dict(slowest(report)),
         "commands": list(report.commands),
         "failing": [case.id for case in failing(report)],
+        "reasons": dict(reasons(report)),
         "unloaded": [
             each.model_dump(mode="json", include={"place", "reason", "at"})
             for each in unloaded_of(report.collection_errors)

@@ -194,7 +194,11 @@ def refusal_of(
         return _too_slow(found, who)
     unloaded = _unloaded(found, own) if wanted == "require" else ()
     remedies = (*found.remedies, *library_remedies(found.collection_errors))
-    return _not_loaded(unloaded, remedies, who) if unloaded else None
+    if not unloaded:
+        return None
+    # Where nothing else passes, nothing would be left that guards anything.
+    passes = any(case.outcome == "passed" for case in found.cases)
+    return _not_loaded(unloaded, remedies, _ELSEWHERE if passes else _WITHOUT, who)
 
 
 def nothing_ran(found: TestReport) -> str:
@@ -249,7 +253,7 @@ def _too_slow(found: TestReport, who: str) -> Failed:
     )
 
 
-def _not_loaded(found: Sequence[Unloaded], remedies: Sequence[str], who: str) -> Failed:
+def _not_loaded(found: Sequence[Unloaded], remedies: Sequence[str], otherwise: str, who: str) -> Failed:
     more = f"; and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     listed = "; ".join(f"{each.name} cannot be loaded: {each.why}" for each in found[:MAX_NAMED])
     found_so = (
@@ -258,7 +262,7 @@ def _not_loaded(found: Sequence[Unloaded], remedies: Sequence[str], who: str) ->
     told = [
         f"{who}: {listed}{more}. {found_so}",
         *(remedies or ("Mend it on the base branch.",)),
-        f"Then remove the trigger label and set it again. {_ELSEWHERE}",
+        f"Then remove the trigger label and set it again. {otherwise}",
     ]
     return Failed(reason="\n".join(told), category="escalated")
 

@@ -184,7 +184,14 @@ def served(environment: Environment, files: Mapping[str, str], names: Sequence[s
 
 
 def _served_by(services: Sequence[ServiceConfig]) -> list[Served]:
-    return [Served(name=each.name, patterns=each.artifacts or _patterns_of(each)) for each in services]
+    return [Served(name=_title(each), patterns=each.artifacts or _patterns_of(each)) for each in services]
+
+
+def _title(service: ServiceConfig) -> str:
+    """A service in words: the name alone of the one of commands may be that of a language, or of nothing."""
+    if service.kind != "command":
+        return service.name
+    return "the service of commands" + (f" ({service.name})" if service.name != "command" else "")
 
 
 def _services(

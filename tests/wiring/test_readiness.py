@@ -187,7 +187,7 @@ def test_a_repository_in_typescript_is_known_where_node_is_and_else_the_program_
     node.unlink()
     refused = of_repository(environment, CONFIG, {}, WEB)["languages"]
 
-    assert (known.status, known.found) == ("ok", "TypeScript (100 %), known to command")
+    assert (known.status, known.found) == ("ok", "TypeScript (100 %), known to the service of commands")
     assert (refused.status, refused.found) == (
         "failed",
         "its tests are run by `node`, not on this machine's PATH",

@@ -1,12 +1,15 @@
 """Which packages have to be fetched, by which options, and what to do where they are missing; pure rules from texts and folders."""
 
+import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.setup.registries import TOGETHER, VARIABLE
 from cogworks.toml_text import tables_in
 
 _LOCKED = re.compile(r'(?m)^source = "(?:registry|sparse)\+')
@@ -146,7 +149,48 @@ _STORES: Mapping[str, _Store] = MappingProxyType(
 )
 
 
-def not_fetched(runner: str, errors: Iterable[str]) -> tuple[str, ...]:
-    """How the packages come onto this machine; nothing where none of the errors is about that."""
-    store = _STORES.get(runner)
-    return (store.remedy,) if store and any(store.said.search(each) for each in errors) else ()
+_NO_GEM = re.compile(
+    r"in locally installed gems|in any of the sources|Bundler::\w*NotFound|Gem::Missing\w*Error"
+)
+_NOT_LOADED = re.compile(r"\bvendor/|\b(?:Class|Interface|Trait|Enum|Function)\b.{1,300}\bnot found\b")
+_FETCHES = MappingProxyType({"ruby": "bundle", "php": "composer"})
+"""The program that fetches packages."""
+_BUNDLED = re.compile(r"bundle exec (rspec|rake(?: [\w:-]{1,80})?)")
+_PREPARED = '`environment = "prepared"`'
+_GEMS = f"Let a step before cogworks install the gems of the `Gemfile`, and say {_PREPARED} in `.cogworks/config.toml`."
+_VENDOR = (
+    "`vendor/` is not there, which `composer install` makes. Commit it (`git add -f vendor`) and say "
+    f"{_PREPARED} in `.cogworks/config.toml`, or leave that out there and have Composer on this machine, with its hosts "
+    f"allowed: `{VARIABLE}={','.join(TOGETHER['composer'])}`."
+)
+
+
+def not_fetched(recipe: Recipe, errors: Collection[str], *, has_vendor: bool) -> tuple[str, ...]:
+    """How the packages come onto this machine; nothing where none of the errors is about that.
+
+    Args:
+        has_vendor: whether the folder is there that Composer makes.
+    """
+    store = _STORES.get(recipe.runner)
+    if store and any(store.said.search(each) for each in errors):
+        return (store.remedy,)
+    if recipe.language == "ruby" and any(_NO_GEM.search(each) for each in errors):
+        return _without_bundler(recipe)
+    is_bare = recipe.language == "php" and not has_vendor
+    return (_VENDOR,) if is_bare and any(_NOT_LOADED.search(each) for each in errors) else ()
+
+
+def by_hand(recipe: Recipe, setup: Sequence[str]) -> tuple[str, ...]:
+    """What to do where these lines cannot fetch the packages; nothing where they are about others, or nothing is known."""
+    if not any(_FETCHES.get(recipe.language, "\n") in line for line in setup):
+        return ()
+    return (_VENDOR,) if recipe.language == "php" else _without_bundler(recipe)
+
+
+def _without_bundler(recipe: Recipe) -> tuple[str, ...]:
+    if (line := _BUNDLED.match(recipe.test)) is None:
+        return (_GEMS,)
+    own = f"`command = {json.dumps(line[1])}`"
+    return (
+        f"{_GEMS} Or leave Bundler out, where the gems of this machine are enough: {_PREPARED} there and, under `[tests]`, {own}.",
+    )

@@ -2,20 +2,21 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
 from cogworks.domain_services.languages import patterns_of
 from cogworks.domain_services.messages import ErrorCode, Request
+from cogworks.domain_services.testwords import with_tests
 from cogworks.grammars.gathering import gather
 from cogworks.services.command.fetching import FOLDER, is_workflow
 from cogworks.services.command.grammars.code import Reading
 from cogworks.services.command.recipe import Recipe
-from cogworks.services.command.recipes import recipe_of, wanted_texts
+from cogworks.services.command.recipes import recipe_of, reporting, wanted_texts, with_line
 from cogworks.services.command.scripts import of_script
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
 from cogworks.services.python.cloning import Clones
@@ -62,6 +63,10 @@ class Machine(NamedTuple):
 MAX_FILES = 200_000
 CONFIGURED = ".cogworks/services.toml"
 """Where commands are configured."""
+_ONE_TEST = (
+    "`{}` counts as one test, by how it ends, for nobody here knows what it reports: name that as `report` in "
+    f"`{CONFIGURED}`, where it tells one test from another"
+)
 _MAX_TEXT_BYTES = 4 * 1024**2
 _LEFT_OUT = frozenset({".git", "node_modules", "target", "vendor", ".cogworks-build"})
 
@@ -136,7 +141,7 @@ def _found(place: Path, language: str) -> Recipe:
 
 def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
     """What was found, with what is configured in its place."""
-    own = {
+    own: dict[str, Any] = {
         name: value
         for name in ("setup", "test", "test_one", "lint", "format", "report", "report_file")
         if (value := getattr(commands, name))
@@ -145,24 +150,30 @@ def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
         # Written down as it was found: all that is known of its runner still holds.
         own["source"] = CONFIGURED
     elif commands.test:
-        # Another command writes another report, and is started by other programs.
-        own = {
-            "report": "exit-code",
-            "report_file": "",
-            "test_one": "",
-            "runner": _runner_of(commands),
-            "notes": (),
-            **own,
-        }
-        own["source"] = CONFIGURED
+        # Another command may write another report, and is started by other programs.
+        reported = _reported(recipe, commands)
+        own = {**reported, **own, "source": CONFIGURED}
+        # Whoever names the report says how it is written.
+        own["test"] = commands.test if commands.report else reported["test"]
         own["programs"] = _programs(recipe, commands)
     return recipe._replace(**own)
 
 
-def _runner_of(commands: Commands) -> str:
-    """Of a command that is configured: where it speaks TAP, one that is told files in its own way."""
-    named = of_script(commands.test, {}) if commands.report == "tap" else None
-    return named.runner if named and named.report == "tap" else "command"
+def _reported(recipe: Recipe, commands: Commands) -> dict[str, Any]:
+    """What another command than the found one changes: by its runner where that is known, else all of it is one test."""
+    known = reporting(recipe, commands.test)
+    if known is None or commands.report not in ("", known.report):
+        notes = () if commands.report else (_ONE_TEST.format(commands.test),)
+        known = Recipe(runner="command", test=commands.test, notes=notes)
+    changed = ("test", "report", "report_file", "test_one", "runner", "notes")
+    return {name: getattr(known, name) for name in changed}
+
+
+def with_words(ground: Ground, words: Sequence[str]) -> Ground:
+    """The ground with the words of a test command of the user's; none: as it is."""
+    if not words:
+        return ground
+    return ground._replace(recipe=with_line(ground.recipe, shlex.join(with_tests(words, ()))))
 
 
 def _programs(recipe: Recipe, commands: Commands) -> tuple[str, ...]:

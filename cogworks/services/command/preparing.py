@@ -5,10 +5,12 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from cogworks.domain_services.checking import Choice, Prepared, PrepareParams
 from cogworks.domain_services.messages import Request, Response
 from cogworks.services.answers import answered
+from cogworks.services.command.fetching import by_hand
 from cogworks.services.command.ground import (
     CONFIGURED,
     Ground,
@@ -17,18 +19,25 @@ from cogworks.services.command.ground import (
     ground_of,
     refuse_missing,
     text_at,
+    with_words,
 )
 from cogworks.services.command.provision import Provision, provided
 from cogworks.services.command.rooms import open_room
 from cogworks.services.command.toolchains import ASKING, too_old
 from cogworks.services.sandbox.isolation import refusal
-from cogworks.services.setup.setups import SCRIPT
+from cogworks.services.setup.setups import SCRIPT, Setup
 
 _KEYED = (
     "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "go.mod", "go.sum", "Cargo.toml", "Cargo.lock",
     "pom.xml", "build.gradle", "build.gradle.kts", "CMakeLists.txt", "Makefile", "Gemfile", "Gemfile.lock",
     "composer.json", "composer.lock",
 )  # fmt: skip
+_TOLD = "[tests] command"
+"""Where a command of the user's stands."""
+_REPORTED = MappingProxyType(
+    {"node-test": "a line for each test, by a reporter of ours in the form of node's own"}
+)
+"""Format whose name says little -> what it is elsewhere."""
 _VERSIONS_S = 60.0
 """How long programs may take to say their versions."""
 
@@ -36,26 +45,29 @@ _VERSIONS_S = 60.0
 def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = PrepareParams.model_validate(request.params)
-    ground = ground_of(request, folder, machine)
+    found = ground_of(request, folder, machine)
+    ground = with_words(found, params.command)
     if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         raise NotReady(reason)
-    refuse_missing(ground)
-    old = partial(_too_old, ground, machine)
-    with provided(request, ground, machine, limit_s=params.timeout_s, too_old=old) as provision:
+    refuse_missing(found)
+    hints = partial(_hints, ground, machine)
+    with provided(request, ground, machine, limit_s=params.timeout_s, hints=hints) as provision:
         with open_room(ground, provision, machine) as room:
             room.run(":", machine, timeout_s=params.timeout_s)
             versions = room.versions()
-        result = _prepared(ground, provision, versions)
+        result = _prepared(ground, found, provision, versions)
     return answered(request, (), result.model_dump(mode="json"), counts={}, versions=versions)
 
 
-def _too_old(ground: Ground, machine: Machine) -> tuple[str, ...]:
+def _hints(ground: Ground, machine: Machine, setup: Setup) -> tuple[str, ...]:
+    """What to do about a setup that fails: newer programs, or packages in another way."""
     with open_room(ground, Provision(), machine) as room:
         room.run(":", machine, timeout_s=_VERSIONS_S)
-        return too_old({name: text_at(ground.place, name) for name in ASKING}, room.versions())
+        old = too_old({name: text_at(ground.place, name) for name in ASKING}, room.versions())
+    return (*old, *by_hand(ground.recipe, setup.lines))
 
 
-def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) -> Prepared:
+def _prepared(ground: Ground, found: Ground, provision: Provision, versions: dict[str, str]) -> Prepared:
     recipe = ground.recipe
     tools = ", ".join(f"{tool} {version}" for tool, version in versions.items())
     content = [f"{name}\0{text_at(ground.place, name)}" for name in _KEYED]
@@ -63,10 +75,11 @@ def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) ->
     return Prepared(
         described=f"{recipe.runner or 'nothing'} on this machine{f' with {tools}' if tools else ''}",
         key=hashlib.sha256(key.encode()).hexdigest(),
-        choices=tuple(_choices(ground, provision)),
+        choices=tuple(_choices(ground, found, provision)),
         command=("/bin/sh", "-c", recipe.test) if recipe.test else (),
         runner=recipe.runner,
-        configuration=_configuration(ground, provision),
+        # Beside a command of the user's nothing of what was found for the tests counts.
+        configuration=_configuration(ground, provision) if ground is found else "",
         notes=(*recipe.notes, *provision.notes),
         # Without setup everything was on this machine before.
         is_reused=provision.is_reused,
@@ -75,19 +88,25 @@ def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) ->
     )
 
 
-def _choices(ground: Ground, provision: Provision) -> Iterator[Choice]:
+def _choices(ground: Ground, found: Ground, provision: Provision) -> Iterator[Choice]:
+    """Args:
+    found: without a command of the user's.
+    """
     recipe = ground.recipe
     told = provision.setup.source
-    source = ground.outward(told) if recipe.source.startswith(told) else told
+    source = found.outward(told) if found.recipe.source.startswith(told) else told
     for line in provision.setup.lines:
         yield Choice(what=f"setup `{line}`", source=source)
     if provision.setup.script.strip():
         yield Choice(what="setup", source=SCRIPT)
-    for name in ("test", "lint", "format"):
+    told_by = found.source if ground is found else _TOLD
+    if recipe.test:
+        yield Choice(what=f"test `{recipe.test}`", source=told_by)
+    for name in ("lint", "format"):
         if line := getattr(recipe, name):
-            told_by = ground.source if name == "test" else ground.source.partition(",")[0]
-            yield Choice(what=f"{name} `{line}`", source=told_by)
-    yield Choice(what=f"report `{recipe.report}`", source=ground.source)
+            yield Choice(what=f"{name} `{line}`", source=found.source.partition(",")[0])
+    why = "" if recipe.language == "typescript" else _REPORTED.get(recipe.report, "")
+    yield Choice(what=f"report `{recipe.report}`", source=told_by, why=why)
 
 
 def _configuration(ground: Ground, provision: Provision) -> str:

@@ -6,7 +6,9 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cogworks.codebase.failures import GitFailed
@@ -27,10 +29,17 @@ from cogworks.services.python.building.checkout import Checkout, checkout_of, st
 from cogworks.services.python.keeping import Kept
 from cogworks.services.python.made_environment import made_environment
 from cogworks.services.setup.layers import FILES, HOME
-from cogworks.services.setup.registries import own_registries
+from cogworks.services.setup.registries import TOGETHER, VARIABLE, not_reached_by, own_registries
 from cogworks.services.setup.setups import Setup, setup_key
 
 _MOST_MANIFESTS = 50
+_INSTEAD = MappingProxyType(
+    {
+        "composer": "Without all of that, commit `vendor/` as `composer install` makes it (`git add -f vendor`), and say "
+        '`environment = "prepared"` in `.cogworks/config.toml`.'
+    }
+)
+"""What to do without a program."""
 
 
 class Provision(NamedTuple):
@@ -58,7 +67,7 @@ def provided(
     machine: Machine,
     *,
     limit_s: float | None = None,
-    too_old: Callable[[], tuple[str, ...]] = tuple,
+    hints: Callable[[Setup], tuple[str, ...]] = lambda _: (),
 ) -> Iterator[Provision]:
     """What is there for a run, for the length of a `with` block.
 
@@ -67,7 +76,7 @@ def provided(
 
     Args:
         limit_s: how long a setup may take; None: none is run, and what is not there is not there.
-        too_old: asked where the setup fails: what to install for each program that is older than the repository asks for.
+        hints: asked where the setup fails: what to do, in words.
 
     Raises:
         NotBuilt: the setup did not come to its end.
@@ -100,7 +109,7 @@ def provided(
         place = kept.ready(key)
         if place is None and limit_s is not None:
             _refuse_missing(setup, machine)
-            make = _maker(setup, checkout, tools, machine, too_old)
+            make = _maker(setup, checkout, tools, machine, partial(hints, setup))
             place = kept.made(key, make, limit_s=limit_s)
         yield empty if place is None else _of_layer(empty, place, kept.noted(key), started=started)
 
@@ -110,7 +119,7 @@ def _maker(
     checkout: Checkout,
     tools: Toolchain,
     machine: Machine,
-    too_old: Callable[[], tuple[str, ...]],
+    hints: Callable[[], tuple[str, ...]],
 ) -> Callable[[Path, float], Mapping[str, Any]]:
     """What runs the setup and fills a folder with its layer."""
     # Slow to import, and seldom needed: a layer is there far more often than it is made.
@@ -126,7 +135,7 @@ def _maker(
         readable=tools.readable,
         programs=tuple(map(Path, tools.folders)),
         variables=own_cache(tools.variables, proxies),
-        too_old=too_old,
+        hints=hints,
     )
 
     def make(place: Path, left_s: float) -> Mapping[str, Any]:
@@ -213,10 +222,19 @@ def _refuse_missing(setup: Setup, machine: Machine) -> None:
         return
     for program in (line.split()[0] for line in setup.lines):
         if shutil.which(program, path=machine.search_path) is None:
-            raise NotReady(
-                f"{setup.source} asks for `{program}`, not on this machine's PATH: {how_to_get(program)}.",
-                ErrorCode.TOOL_NOT_FOUND,
-            )
+            found = f"{setup.source} asks for `{program}`, not on this machine's PATH"
+            raise NotReady(f"{found}: {_how_to_get(program, machine)}", ErrorCode.TOOL_NOT_FOUND)
+
+
+def _how_to_get(program: str, machine: Machine) -> str:
+    """With the hosts that it asks for packages, where nothing would be won by the program alone."""
+    getting = f"{how_to_get(program)}."
+    hosts = not_reached_by(program, machine.settings.get(VARIABLE, ""))
+    if not hosts:
+        return getting
+    allowing = f"`{VARIABLE}={','.join(TOGETHER[program])}`"
+    told = f"{getting} The hosts of its packages are no registries here either: the operator can allow them by {allowing}."
+    return f"{told} {_INSTEAD[program]}" if program in _INSTEAD else told
 
 
 def _tools(setup: Setup, recipe: Recipe, machine: Machine) -> Toolchain:

@@ -19,6 +19,15 @@ _BY_FIRST_WORD = ("ruby", "php")
 _STARTED = re.compile(
     r"(?:\w+=\S* )*(?:bundle exec |php (?:-\S+ )*)?(?:[\w.-]*/)*(rspec|rake|phpunit)(?:\.phar)?(?= |$)"
 )
+_KNOWN: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "go test": re.compile(r"\bgo test\b"),
+        "cargo test": re.compile(r"\bcargo test\b"),
+        "maven": re.compile(r"\bmvnw?\b"),
+        "gradle": re.compile(r"\bgradlew?\b"),
+    }
+)
+"""Runner -> how a command is told that starts it, and so writes what it always writes."""
 Texts = Mapping[str, str]
 """Name at the root, or path of a workflow -> text of it, empty for a file that nobody reads."""
 
@@ -56,6 +65,18 @@ def with_line(recipe: Recipe, line: str) -> Recipe:
         source="the test command",
         notes=(),
     )
+
+
+def reporting(recipe: Recipe, line: str) -> Recipe | None:
+    """As `with_line`; None where nobody knows what the command reports."""
+    own = with_line(recipe, line)
+    if recipe.language in _BY_FIRST_WORD:
+        return own if own.report != "exit-code" else None
+    if recipe.language in ("", "typescript"):
+        own = of_script(line, {})
+        return own._replace(language=recipe.language) if own.report != "exit-code" else None
+    started = _KNOWN.get(recipe.runner)
+    return own if started and started.search(line) else None
 
 
 def _by_first_word(recipe: Recipe, line: str) -> Recipe:

@@ -22,7 +22,7 @@ from cogworks.services.command.toolchains import version_in, version_line
 from cogworks.services.laid_out import left_out
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
-from cogworks.services.setup.layers import lay_home, lay_over
+from cogworks.services.setup.layers import GEMS, lay_home, lay_over, own_programs
 
 INSIDE = Path(__file__).with_name("inside")
 _SAID = ("stdout", "stderr")
@@ -177,8 +177,8 @@ class Room:
 
     def _environment(self, machine: Machine) -> dict[str, str]:
         ask = [f'{version_line(each)} > "$COGWORKS_SAID/{each}" 2>&1' for each in self._asked()]
-        own = (self.place / "node_modules/.bin", self.place / "vendor/bin", self._home / ".local/bin")
-        folders = [*map(str, own), *self.ground.toolchain.folders, machine.search_path]
+        own = (str(self.place / each) for each in ("node_modules/.bin", "vendor/bin"))
+        folders = [*own, *own_programs(self._home), *self.ground.toolchain.folders, machine.search_path]
         return {
             "PATH": os.pathsep.join(folders),
             "HOME": str(self._home),
@@ -200,7 +200,8 @@ class Room:
 
     def _configured(self) -> dict[str, str]:
         """What the toolchain says, then the repository."""
-        found = {"GOMODCACHE": str(self._home / "go/pkg/mod")} if self._found("go/pkg/mod") else {}
+        places = {"GOMODCACHE": "go/pkg/mod", "GEM_HOME": GEMS}
+        found = {name: str(self._home / each) for name, each in places.items() if self._found(each)}
         return {**self.ground.toolchain.variables, **found, **dict(self._provision.variables)}
 
 

@@ -111,7 +111,7 @@ def _program(step: str) -> Recipe | None:
         return None
     note = (
         f"the suite is what `{line}` loads, so that a new file of tests belongs to it only once it is loaded there; "
-        'a pattern in place of that, e.g. `command = ["tape", "test/**/*.js"]` under `[tests]` in `.cogworks/config.toml`, runs every file'
+        "a pattern in place of that, e.g. `command = \"tape 'test/**/*.js'\"` under `[tests]` in `.cogworks/config.toml`, runs every file"
     )
     return Recipe(runner="tape", test=line, report="tap", notes=(note,))
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response, TestCase, TestReport
 from cogworks.domain_services.parts import joined
-from cogworks.domain_services.testwords import with_tests
 from cogworks.services.answers import answered
 from cogworks.services.command.compilers import errors_in, plain_lines
 from cogworks.services.command.fetching import not_fetched
@@ -23,10 +22,10 @@ from cogworks.services.command.ground import (
     module_of,
     refuse_missing,
     text_at,
+    with_words,
 )
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
-from cogworks.services.command.recipes import with_line
 from cogworks.services.command.reports.cases import Problem
 from cogworks.services.command.rooms import Room, Said, open_room
 from cogworks.services.command.running import Order, Ran, ran_by_file, run_lines
@@ -56,10 +55,7 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     params = SimulateParams.model_validate(request.params)
     if (no := refused_run(request, params.tests, params.environment, machine.isolation)) is not None:
         return no
-    ground = ground_of(request, folder, machine)
-    if params.command:
-        line = shlex.join(with_tests(params.command, ()))
-        ground = ground._replace(recipe=with_line(ground.recipe, line))
+    ground = with_words(ground_of(request, folder, machine), params.command)
     report = _report(request, ground, params, machine)
     _refuse_silence(report, params.command)
     return answered(
@@ -120,7 +116,8 @@ def _at_once(
     report = _told(room, ran, asked, machine, notes=notes)
     errors = tuple(_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
-    lacking = not_fetched(room.ground.recipe.runner, errors)
+    has_vendor = (room.place / "vendor").is_dir()
+    lacking = not_fetched(room.ground.recipe, errors, has_vendor=has_vendor)
     remedies = (*too_old(manifests, report.versions), *lacking, *report.remedies)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
 

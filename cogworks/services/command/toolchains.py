@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store")
 """Every command sees these."""
-_LOOKED_UP = ("/etc/maven", "/etc/gradle", "/etc/dotnet", "/etc/php", "/etc/ruby")
+_LOOKED_UP = ("/etc/maven", "/etc/gradle", "/etc/dotnet", "/etc/php", "/etc/ruby", "/var/lib/gems")
+"""Settings of the machine, and the gems that Debian's Ruby installs for everybody."""
 _PACKAGES = (
     (".m2/repository", "MAVEN_OPTS"),
     (".gradle/caches", "GRADLE_RO_DEP_CACHE"),

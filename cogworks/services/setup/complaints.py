@@ -7,9 +7,11 @@ from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.sandbox.running import Ended
+from cogworks.services.setup.registries import ALLOWED
 from cogworks.services.setup.setups import SCRIPT, Command, Setup
 
-_LAST_LINES = 12
+_LAST_LINES, _FEW_LINES = 12, 4
+"""Shown of what was said last, and where the cause is known."""
 _LAST_CHARS = 2_000
 _COLOURS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _INSTALLS = re.compile(
@@ -38,23 +40,26 @@ class Attempt(NamedTuple):
     """What it asked for and is not allowed."""
     problems: tuple[str, ...] = ()
     """Which registries could not be had."""
-    too_old: tuple[str, ...] = ()
-    """What to install, in words, where a program is older than the repository asks for."""
+    is_hopeless: bool = False
+    """Whether the next attempt would meet the same problems."""
+    hints: tuple[str, ...] = ()
+    """What to do, in words, by what the repository asks for."""
 
 
 def not_set_up(attempt: Attempt) -> NotBuilt:
     """The failure, with everything that its reader needs."""
-    what, ended = _shown(attempt), attempt.ended
+    what, ended, causes = _shown(attempt), attempt.ended, _network(attempt)
     if ended.timed_out:
-        text = f"{what} did not finish in {attempt.limit_s:.0f} s, the limit of the operation. {_said(ended)}"
+        text = f"{what} did not finish in {attempt.limit_s:.0f} s, the limit of the operation. {_said(ended, _LAST_LINES)}"
         remedy = f"Make it faster, raise `timeouts` of the service in `.cogworks/services.toml`, or run it before cogworks and say {_PREPARED}."
         return NotBuilt(f"{text} {remedy}", ErrorCode.TIMEOUT)
-    text = _ending(what, ended)
-    parts = [text, *_network(attempt), *_remedies(attempt)]
+    # The cause first: the last words of a setup may be many, and tell of what followed.
+    text = _ending(what, ended, _FEW_LINES if causes else _LAST_LINES)
+    parts = [*causes, f"{text[0].upper()}{text[1:]}" if causes else text, *_remedies(attempt)]
     # A registry that is down may be back for the next attempt.
     return NotBuilt(
         " ".join(part for part in parts if part).replace("\n ", "\n"),
-        is_recoverable=bool(attempt.problems and not attempt.refused),
+        is_recoverable=bool(attempt.problems and not attempt.refused and not attempt.is_hopeless),
     )
 
 
@@ -67,15 +72,19 @@ def _shown(attempt: Attempt) -> str:
     return f"the setup `{shown}`{which}"
 
 
-def _ending(what: str, ended: Ended) -> str:
+def _ending(what: str, ended: Ended, lines: int) -> str:
     if ended.blocked and ended.code is None:
         reasons = "; ".join(each.removeprefix("ended: ") for each in ended.blocked)
-        return f"{what} was ended, for it {reasons}. {_said(ended)}"
-    return f"{what} ended with {ended.code}. {_said(ended)}"
+        return f"{what} was ended, for it {reasons}. {_said(ended, lines)}"
+    return f"{what} ended with {ended.code}. {_said(ended, lines)}"
 
 
 def _network(attempt: Attempt) -> list[str]:
-    found = [f"It asked for {each}." for each in attempt.refused]
+    by_remedy: dict[str, list[str]] = {}
+    for each in attempt.refused:
+        what, mark, remedy = each.partition(ALLOWED)
+        by_remedy.setdefault(f"{mark}{remedy}", []).append(what)
+    found = [f"The setup asked for {'; '.join(what)}{remedy}." for remedy, what in by_remedy.items()]
     if attempt.problems:
         listed = "; ".join(attempt.problems)
         found.append(
@@ -99,8 +108,8 @@ def _remedies(attempt: Attempt) -> list[str]:
         return [
             f"Install the program that is not found on this machine, or say {_PREPARED} and install in a step before cogworks."
         ]
-    if attempt.too_old:
-        return [*attempt.too_old]
+    if attempt.hints:
+        return [*attempt.hints]
     if attempt.refused or attempt.problems:
         return []
     if told := missing_tools(output):
@@ -115,8 +124,8 @@ def _packages(rest: str) -> list[str]:
     return [word for word in words if _PACKAGE.fullmatch(word)][:8]
 
 
-def _said(ended: Ended) -> str:
+def _said(ended: Ended, most: int) -> str:
     plain = _COLOURS.sub("", ended.output).replace("\r\n", "\n").replace("\r", "\n")
     lines = [line.rstrip() for line in plain.splitlines() if line.strip()]
-    last = "\n".join(lines[-_LAST_LINES:])[-_LAST_CHARS:]
+    last = "\n".join(lines[-most:])[-_LAST_CHARS:]
     return f"Its last words:\n{last}\n" if last else "It said nothing."

@@ -10,6 +10,8 @@ from cogworks.services.setup.registries import HTTPS, Registries, address_proble
 
 _CONNECT_S = 20.0
 _MOST_HEAD_BYTES = 16 * 1024
+_NO_SUCH_NAME = (socket.EAI_NONAME, socket.EAI_NODATA)
+"""How a resolver refuses a name for good; that it cannot be asked just now is told in another way."""
 Resolve = Callable[[str, int], Sequence[str]]
 
 
@@ -19,6 +21,13 @@ class NotAllowed(Exception):
 
 class NotReached(OSError):
     """The host may be asked and does not answer."""
+
+    def __init__(self, text: str, *, is_final: bool = False) -> None:
+        """Args:
+        is_final: whether asking again soon will not help.
+        """
+        super().__init__(text)
+        self.is_final = is_final
 
 
 class Upstream(NamedTuple):
@@ -54,7 +63,9 @@ class Way(NamedTuple):
         try:
             addresses = tuple(dict.fromkeys(self.resolve(plain, port)))
         except OSError as error:
-            raise NotReached(f"{shown(name, port)} cannot be resolved: {error}") from error
+            is_final = isinstance(error, socket.gaierror) and error.errno in _NO_SUCH_NAME
+            text = f"{shown(name, port)} cannot be resolved: {error}"
+            raise NotReached(text, is_final=is_final) from error
         problems = {each: address_problem(host, each) for each in addresses}
         allowed = [each for each, problem in problems.items() if problem is None]
         if not allowed:

@@ -46,6 +46,7 @@ class Traffic:
         self._lock = threading.Lock()
         self._refused: dict[str, None] = {}
         self._problems: dict[str, None] = {}
+        self._is_hopeless = False
         self._open = self._received = self._sent = 0
 
     @property
@@ -60,13 +61,21 @@ class Traffic:
         with self._lock:
             return tuple(self._problems)
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether one of the problems will be there the next time as well."""
+        with self._lock:
+            return self._is_hopeless
+
     def refuse(self, text: str) -> None:
         """Note what is not allowed."""
         self._note(self._refused, text)
 
-    def trouble(self, text: str) -> None:
+    def trouble(self, error: NotReached) -> None:
         """Note what could not be had."""
-        self._note(self._problems, text)
+        with self._lock:
+            self._is_hopeless |= error.is_final
+        self._note(self._problems, str(error))
 
     @contextmanager
     def one(self) -> Iterator[bool]:
@@ -178,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._say(403, f"refused: {error}")
                 yield None
             except NotReached as error:
-                traffic.trouble(str(error))
+                traffic.trouble(error)
                 self._say(502, str(error))
                 yield None
             else:

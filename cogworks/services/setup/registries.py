@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,6 +15,8 @@ from cogworks.toml_text import tables_in
 
 VARIABLE = "COGWORKS_REGISTRY_HOSTS"
 """Of the operator's environment: `host`, `*.suffix`, `host:port`, separated by commas or spaces."""
+ALLOWED = "; the operator can allow it by "
+"""Stands in a refusal between what is refused and what would allow it."""
 HTTPS, HTTP = 443, 80
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,30}}")
@@ -25,6 +28,13 @@ _PUBLIC = (
 )  # fmt: skip
 _DEBIAN = ("deb.debian.org", "security.debian.org")
 """Its packages are signed, and apt fetches them without encryption."""
+TOGETHER: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "bundle": ("rubygems.org", "index.rubygems.org"),
+        "composer": ("repo.packagist.org", "api.github.com", "codeload.github.com"),
+    }
+)
+"""Program -> hosts of which it asks all: whoever allows one of them alone is asked for the next one."""
 _SCHEMES = {"https": HTTPS, "http": HTTP}
 _INNER = tuple(
     ipaddress.ip_network(each)
@@ -81,9 +91,25 @@ class Registries(NamedTuple):
             return None
         place = shown(name, port)
         if _address(plain_name(name)) is not None:
-            return f"{place}, an address and no package registry; the operator can allow it by `{VARIABLE}={place}`"
-        added = plain_name(name) if port in _SCHEMES.values() else place
-        return f"{place}, which is no package registry; the operator can allow it by `{VARIABLE}={added}`"
+            return f"{place}, an address and no package registry{ALLOWED}`{VARIABLE}={place}`"
+        plain = plain_name(name)
+        together = next((hosts for hosts in TOGETHER.values() if plain in hosts), (plain,))
+        added = ",".join(together) if port in _SCHEMES.values() else place
+        return f"{place}, which is no package registry{ALLOWED}`{VARIABLE}={added}`"
+
+
+def not_reached_by(program: str, variable: str) -> tuple[str, ...]:
+    """Those of the hosts that a program asks which are no registries here; none where nothing is known of it.
+
+    Args:
+        variable: the value of `VARIABLE` on this machine.
+    """
+    try:
+        registries = Registries((*PUBLIC, *read_hosts(variable)))
+    except Malformed:
+        # Whoever runs a setup says so.
+        return ()
+    return tuple(each for each in TOGETHER.get(program, ()) if registries.fitting(each, HTTPS) is None)
 
 
 class Malformed(ValueError):

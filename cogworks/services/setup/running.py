@@ -27,7 +27,7 @@ from cogworks.services.setup.connecting import Way, proxies_of, resolved
 from cogworks.services.setup.door import OPENER, Door, through
 from cogworks.services.setup.forwarding import Traffic, proxy_door
 from cogworks.services.setup.harvest import harvested, notes_of, seen_in
-from cogworks.services.setup.layers import FILES, HOME, lay_over
+from cogworks.services.setup.layers import FILES, GEMS, HOME, lay_over, own_programs
 from cogworks.services.setup.registries import (
     PUBLIC,
     VARIABLE,
@@ -76,8 +76,8 @@ class Means(NamedTuple):
     """Folders to put before PATH."""
     variables: Mapping[str, str] = MappingProxyType({})
     limits: Limits = _LIMITS
-    too_old: Callable[[], tuple[str, ...]] = tuple
-    """Asked where a line fails: what to install for each program that is older than the repository asks for."""
+    hints: Callable[[], tuple[str, ...]] = tuple
+    """Asked where a line fails: what to do, in words, by what the repository asks for."""
 
 
 class _Room(NamedTuple):
@@ -171,9 +171,8 @@ def _run_all(
             if ended.code != 0:
                 problems = (*traffic.problems, *dict.fromkeys(gateway.problems))
                 words = _readable_words(ended, room)
-                raise not_set_up(
-                    Attempt(setup, command, words, limit_s, traffic.refused, problems, means.too_old())
-                )
+                attempt = Attempt(setup, command, words, limit_s, traffic.refused, problems)
+                raise not_set_up(attempt._replace(is_hopeless=traffic.is_hopeless, hints=means.hints()))
             notes += [f"`{command.shown}`: {each}" for each in ended.blocked]
     # One that goes on without what it asked for may have made half of what it should.
     return [*notes, *(f"the setup asked for {each}" for each in traffic.refused)]
@@ -214,9 +213,7 @@ def _environment(room: _Room, means: Means, own: Own, doors: Sequence[Door]) -> 
     names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
     local = "localhost,127.0.0.1,::1"
     return {
-        "PATH": os.pathsep.join(
-            [*map(str, means.programs), str(room.home / ".local/bin"), means.search_path]
-        ),
+        "PATH": os.pathsep.join([*map(str, means.programs), *own_programs(room.home), means.search_path]),
         "HOME": str(room.home),
         "TMPDIR": str(room.temporary),
         "LC_ALL": "C.UTF-8",
@@ -228,6 +225,9 @@ def _environment(room: _Room, means: Means, own: Own, doors: Sequence[Door]) -> 
         "npm_config_cache": str(room.temporary / "npm"),
         "YARN_CACHE_FOLDER": str(room.temporary / "yarn"),
         "XDG_CACHE_HOME": str(room.temporary / "cache"),
+        "BUNDLE_USER_CACHE": str(room.temporary / "bundle"),
+        # Where the system has its own nothing may be written, whoever runs this; those are found all the same.
+        "GEM_HOME": str(room.home / GEMS),
         **dict.fromkeys(names, proxy),
         "NO_PROXY": local,
         "no_proxy": local,
@@ -241,6 +241,7 @@ def _environment(room: _Room, means: Means, own: Own, doors: Sequence[Door]) -> 
 
 
 _QUIET = {
+    "BUNDLE_SILENCE_ROOT_WARNING": "true",
     "DEBIAN_FRONTEND": "noninteractive",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import json
+import subprocess
 import tarfile
 import threading
 import zipfile
@@ -12,10 +13,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import unquote
 
-GO_HOST, CRATES_HOST = "modules.example.com", "crates.example.com"
+from tests.limits import ENDS_WITHIN_S
+
+GO_HOST, CRATES_HOST, GEMS_HOST = "modules.example.com", "crates.example.com", "gems.example.com"
 MODULE, MODULE_VERSION = "example.com/Money/cents", "v1.2.0"
 _ESCAPED = "example.com/!money/cents"
 _MODULE_FILES = {
@@ -43,9 +47,13 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def registries_up() -> Iterator[Served]:
-    """Both registries, until the block ends."""
-    kept = {**go_proxy(f"{GO_HOST}/"), **_crates()}
+def registries_up(further: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[Served]:
+    """Both registries, until the block ends.
+
+    Args:
+        further: what is served besides: host and path -> content.
+    """
+    kept = {**go_proxy(f"{GO_HOST}/"), **_crates(), **further}
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -74,7 +82,7 @@ def registries_up() -> Iterator[Served]:
             "PIP_NO_INDEX": "1",
             "HTTP_PROXY": f"http://127.0.0.1:{server.server_port}",
             "GOPROXY": f"http://{GO_HOST}",
-            "COGWORKS_REGISTRY_HOSTS": f"{GO_HOST}:80 {CRATES_HOST}:80",
+            "COGWORKS_REGISTRY_HOSTS": f"{GO_HOST}:80 {CRATES_HOST}:80 {GEMS_HOST}:80",
         }
         yield Served(settings, asked)
         server.shutdown()
@@ -128,6 +136,30 @@ def _crates() -> dict[str, bytes]:
         f"{CRATES_HOST}/index/ce/nt/{CRATE}": json.dumps(line).encode() + b"\n",
         f"{CRATES_HOST}/dl/{CRATE}/{CRATE_VERSION}/download": _crate_archive(),
     }
+
+
+def gem_index(folder: Path) -> dict[str, bytes]:
+    """What a server of gems serves of one gem, made by the program `gem`: host and path -> content.
+
+    Args:
+        folder: where the gem is made.
+    """
+    source, served = folder / "source", folder / "served"
+    (source / "lib").mkdir(parents=True)
+    (served / "gems").mkdir(parents=True)
+    (source / "lib/cents.rb").write_text("module Cents; def self.of(euros) = 100 * euros; end\n")
+    (source / "cents.gemspec").write_text(
+        'Gem::Specification.new do |s|\n  s.name, s.version, s.summary, s.authors = "cents", "1.2.0", "x", ["x"]\n'
+        '  s.files = ["lib/cents.rb"]\nend\n'
+    )
+    built = served / "gems/cents-1.2.0.gem"
+    for words, place in (
+        (["build", "cents.gemspec", "-o", str(built)], source),
+        (["generate_index"], served),
+    ):
+        subprocess.run(["gem", *words], cwd=place, check=True, capture_output=True, timeout=ENDS_WITHIN_S)
+    files = (each for each in served.rglob("*") if each.is_file())
+    return {f"{GEMS_HOST}/{each.relative_to(served).as_posix()}": each.read_bytes() for each in files}
 
 
 def _go_hash(files: Mapping[str, str]) -> str:

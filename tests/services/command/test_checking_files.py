@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,6 +128,23 @@ def test_what_was_chosen_stays_what_it_is_when_it_is_written_down(tmp_path: Path
     assert ("lint `eslint --format json {files}`", "package.json") in [
         (each.what, each.source) for each in found.choices
     ]
+
+
+@needs("ruby")
+def test_a_command_of_the_users_is_what_is_told_and_nothing_of_it_is_guessed(tmp_path: Path) -> None:
+    laid_out(tmp_path, {"Gemfile": "gem 'minitest'\n", "Rakefile": ""})
+    asked: dict[str, Any] = {"settings": {"mode": "prepared"}}
+    found = Prepared.model_validate(ask("prepare", tmp_path, **asked).result)
+    told = Prepared.model_validate(ask("prepare", tmp_path, **asked, command=["rake", "test"]).result)
+
+    assert found.command[-1] == "bundle exec rake test"
+    assert (told.command[-1], told.runner, told.configuration) == ("rake test", "minitest", "")
+    why = "a line for each test, by a reporter of ours in the form of node's own"
+    assert [(each.what, each.source, each.why) for each in told.choices] == [
+        ("test `rake test`", "[tests] command", ""),
+        ("report `node-test`", "[tests] command", why),
+    ]
+    assert found.key != told.key
 
 
 @pytest.mark.slow

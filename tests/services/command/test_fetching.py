@@ -13,11 +13,13 @@ from tests.services.command.commanding import ask, needs, outcomes, report_of
 from tests.services.command.package_registries import (
     CARGO_CONFIG,
     CRATE,
+    GEMS_HOST,
     GO_HOST,
     MODULE,
     MODULE_VERSION,
     cargo_lock,
     filled_cache,
+    gem_index,
     go_sums,
     registries_up,
 )
@@ -33,6 +35,12 @@ RUST = {
     "Cargo.toml": f'[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\n{CRATE} = "1"\n',
     ".cargo/config.toml": CARGO_CONFIG,
     "src/lib.rs": "#[test]\nfn price() { assert_eq!(cents::of(2), 200); }\n",
+}
+RUBY = {
+    "Gemfile": f'source "http://{GEMS_HOST}"\ngem "cents"\ngem "rake"\ngem "minitest"\n',
+    "Rakefile": 'require "rake/testtask"\nRake::TestTask.new(:test) { |t| t.test_files = FileList["test/*_test.rb"] }\n',
+    "test/price_test.rb": 'require "minitest/autorun"\nrequire "cents"\n'
+    "class PriceTest < Minitest::Test\n  def test_price; assert_equal 200, Cents.of(2); end\nend\n",
 }
 isolated = pytest.mark.skipif(not HERE.is_complete, reason="no complete isolation on this machine")
 
@@ -207,3 +215,39 @@ def test_what_installs_the_packages_and_is_not_here_is_named_with_how_to_get_it(
     assert error is not None
     assert error.code is ErrorCode.TOOL_NOT_FOUND
     assert "package.json asks for `pnpm`, not on this machine's PATH: install pnpm (`npm" in error.message
+
+
+@pytest.mark.slow
+@isolated
+@needs("ruby", "rake", "bundle", "gem")
+def test_gems_are_fetched_once_beside_those_of_the_machine_and_are_there_without_a_network(
+    tmp_path: Path,
+) -> None:
+    repository = tmp_path / "repository"
+    asked: dict[str, Any] = {"kept": tmp_path / "kept", "base": committed(repository, RUBY), "home": tmp_path}
+    with registries_up(gem_index(tmp_path / "gem")) as served:
+        report = report_of(repository, **asked, environment_of_service=served.settings)
+
+    assert outcomes(report) == {"test/price_test.rb::PriceTest > test_price": "passed"}
+    assert [each for each in served.asked if each.endswith(".gem")] == [f"{GEMS_HOST}/gems/cents-1.2.0.gem"]
+    assert ("setup `bundle check || bundle install`", "Gemfile") in kept_choices(repository, **asked)
+    assert outcomes(report_of(repository, **asked)) == outcomes(report)
+
+
+@pytest.mark.slow
+@isolated
+@needs("ruby", "rake", "bundle")
+def test_gems_of_hosts_that_nobody_allowed_are_told_with_what_would_allow_them(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    files = {**RUBY, "Gemfile": 'source "https://rubygems.org"\ngem "cents"\n'}
+    error = ask("prepare", repository, base=committed(repository, files), home=tmp_path).error
+
+    assert error is not None
+    assert error.message.startswith(
+        "The setup asked for index.rubygems.org:443, which is no package registry"
+    )
+    assert "`COGWORKS_REGISTRY_HOSTS=rubygems.org,index.rubygems.org`" in error.message
+    assert "EROFS" not in error.message
+    assert "as root" not in error.message
+    assert '`command = "rake test"`' in error.message
+    assert not error.recoverable

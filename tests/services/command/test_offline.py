@@ -1,12 +1,15 @@
-"""Builds of Java that want packages which are not on this machine."""
+"""Tests and setups that want packages which are not on this machine."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from cogworks.services.command.fetching import not_fetched
+from cogworks.services.command.fetching import by_hand, not_fetched
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.recipes import recipe_of
 from tests.services.asking import laid_out
-from tests.services.command.commanding import needs, report_of
+from tests.services.command.commanding import ask, needs, report_of
 
 MAVEN = (
     "Plugin org.x:y:jar:1 could not be resolved: Cannot access central in offline mode and the artifact org.x:y:jar:1 "
@@ -34,10 +37,89 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 def test_what_fills_the_packages_of_this_machine_is_told_where_some_are_missing(
     runner: str, error: str, told: str
 ) -> None:
-    remedies = not_fetched(runner, ["x", error])
+    remedies = not_fetched(Recipe(runner=runner), ["x", error], has_vendor=False)
 
     assert bool(remedies) is bool(told)
     assert told in " ".join(remedies)
+
+
+NO_GEM = ".: Could not find gem 'minitest (~> 5.0.0)' in locally installed gems. (Bundler::GemNotFound)"
+RAKE = recipe_of({"Gemfile": "gem 'minitest'", "Rakefile": ""})
+RSPEC = recipe_of({"Gemfile": "gem 'rspec'"})
+PHP = recipe_of({"composer.json": "{}"})
+
+
+@pytest.mark.parametrize(
+    ("recipe", "command"),
+    [
+        (RAKE, '`command = "rake test"`'),
+        (RSPEC, '`command = "rspec"`'),
+        (RAKE._replace(test="rake test"), ""),
+    ],
+)
+def test_gems_that_are_missing_are_installed_before_or_done_without(recipe: Recipe, command: str) -> None:
+    [remedy] = not_fetched(recipe, [NO_GEM], has_vendor=False)
+
+    assert remedy.startswith(
+        "Let a step before cogworks install the gems of the `Gemfile`, and say `environment = "
+    )
+    assert ("Or leave Bundler out" in remedy) is bool(command)
+    assert command in remedy
+    assert by_hand(recipe, recipe.setup) == (remedy,)
+    assert by_hand(recipe, ["npm ci"]) == not_fetched(recipe, ["syntax error"], has_vendor=False) == ()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        '.: Cannot open file "vendor/autoload.php".',
+        'test/a.php: test/a.php:9: Error: Class "A\\B\\TestCase" not found',
+    ],
+)
+def test_packages_of_php_that_nobody_installed_are_the_cause_of_what_cannot_be_loaded(error: str) -> None:
+    [remedy] = not_fetched(PHP, ["x", error], has_vendor=False)
+
+    assert remedy.startswith(
+        "`vendor/` is not there, which `composer install` makes. Commit it (`git add -f vendor`) and say `environment = "
+    )
+    assert "`COGWORKS_REGISTRY_HOSTS=repo.packagist.org,api.github.com,codeload.github.com`" in remedy
+    assert by_hand(PHP, PHP.setup) == (remedy,)
+    assert not_fetched(PHP, [error], has_vendor=True) == ()
+    assert not_fetched(PHP, ["test/a.php: syntax error"], has_vendor=False) == ()
+
+
+@needs("php", "git")
+@pytest.mark.parametrize("allowed", ["", "repo.packagist.org api.github.com codeload.github.com"])
+def test_where_composer_is_missing_its_hosts_are_told_at_once_unless_they_are_allowed(
+    allowed: str, tmp_path: Path
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("php", "git"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    folder = laid_out(tmp_path / "repository", {"composer.json": "{}"})
+    settings = {"COGWORKS_REGISTRY_HOSTS": allowed}
+    error = ask("prepare", folder, path=str(programs), environment_of_service=settings).error
+
+    assert error is not None
+    assert (
+        "composer.json asks for `composer`, not on this machine's PATH: install Composer (" in error.message
+    )
+    assert ("`git add -f vendor`" in error.message) is not bool(allowed)
+    assert ("allow them by `COGWORKS_REGISTRY_HOSTS=repo.packagist.org," in error.message) is not bool(
+        allowed
+    )
+
+
+@pytest.mark.slow
+@needs("php", "phpunit")
+def test_a_suite_of_php_without_its_packages_says_what_makes_them(tmp_path: Path) -> None:
+    xml = '<?xml version="1.0"?>\n<phpunit bootstrap="vendor/autoload.php"><testsuites/></phpunit>\n'
+    laid_out(tmp_path, {"composer.json": "{}", "phpunit.xml": xml})
+    report = report_of(tmp_path, settings={"mode": "prepared"})
+
+    assert report.collection_errors
+    assert report.remedies[0].startswith("`vendor/` is not there")
 
 
 @pytest.mark.slow

@@ -1,11 +1,18 @@
 """Which commands the manifests of a repository make."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
+from cogworks.services.command.ground import Commands, with_commands
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts, with_line
+from cogworks.wiring.services import configured_words
+
+DOCUMENTED = Path(__file__).parents[3] / "docs/environments.md"
 
 
 def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **packages: str) -> Recipe:
@@ -247,3 +254,60 @@ def test_a_command_for_ruby_or_php_is_asked_for_what_its_first_word_writes(
     assert (recipe.runner, recipe.report) == (runner, report)
     assert recipe.test == f"{line} {added}".strip()
     assert (recipe.test_one, recipe.source, recipe.notes) == ("", "the test command", ())
+
+
+GO = {"go.mod": ""}
+NODE = {"package.json": '{"scripts": {"test": "mocha"}}'}
+BUNDLED = {"Gemfile": "gem 'minitest'", "Rakefile": ""}
+
+
+@pytest.mark.parametrize(
+    ("texts", "test", "report", "wanted"),
+    [
+        (BUNDLED, "rake test", "", ("minitest", "rake test", "node-test")),
+        (BUNDLED, "rake test", "node-test", ("minitest", "rake test", "node-test")),
+        (RSPEC, "rspec", "", ("rspec", f"rspec --format progress {OWN}", "node-test")),
+        (PHP, "phpunit tests", "", ("phpunit", "phpunit tests --log-junit $COGWORKS_REPORT", "junit")),
+        (PHP, "phpunit --log-junit x.xml", "junit", ("phpunit", "phpunit --log-junit x.xml", "junit")),
+        (GO, "go test -json -count=1 ./...", "", ("go test", "go test -json -count=1 ./...", "go-json")),
+        (GO, "go test -count=1 ./...", "", ("go test", "go test -json -count=1 ./...", "go-json")),
+        (NODE, "node --test a/", "", ("node:test", "node --test a/", "node-test")),
+        ({"Cargo.toml": ""}, "cargo test --all-features", "", ("cargo test", "cargo test --all-features", "cargo")),
+        ({"pom.xml": ""}, "mvn -o -Pfast test", "", ("maven", "mvn -o -Pfast test", "junit")),
+        ({}, "tape test/*.js", "tap", ("tape", "tape test/*.js", "tap")),
+        (BUNDLED, "rake test", "junit", ("command", "rake test", "junit")),
+        (BUNDLED, "rake test", "exit-code", ("command", "rake test", "exit-code")),
+        (GO, "make check", "exit-code", ("command", "make check", "exit-code")),
+    ],
+)  # fmt: skip
+def test_another_command_in_services_toml_is_known_by_its_runner_as_one_of_the_users_is(
+    texts: dict[str, str], test: str, report: str, wanted: tuple[str, str, str]
+) -> None:
+    recipe = with_commands(recipe_of(texts), Commands(test=test, report=report))
+
+    assert (recipe.runner, recipe.test, recipe.report) == wanted
+    assert (recipe.source, recipe.notes) == (".cogworks/services.toml", ())
+
+
+@pytest.mark.parametrize(
+    ("texts", "test"),
+    [(GO, "make check"), (RSPEC, "rake spec"), (NODE, "./check.sh"), ({"CMakeLists.txt": ""}, "ctest")],
+)
+def test_a_command_of_whose_report_nobody_knows_is_one_test_and_that_is_said(
+    texts: dict[str, str], test: str
+) -> None:
+    recipe = with_commands(recipe_of(texts), Commands(test=test))
+
+    assert (recipe.runner, recipe.test, recipe.report) == ("command", test, "exit-code")
+    [note] = recipe.notes
+    assert note.startswith(f"`{test}` counts as one test, by how it ends")
+    assert "`report`" in note
+
+
+def test_the_command_that_is_advised_for_tape_can_be_written_down() -> None:
+    [note] = of_package("node test", tape="^5").notes
+    [advised] = re.findall(r"`(command = [^`]*)`", note)
+    words = configured_words({"config.toml": f"[tests]\n{advised}\n"})
+
+    assert with_line(of_package("node test", tape="^5"), shlex.join(words)).test == "tape 'test/**/*.js'"
+    assert f"`{advised}`" in DOCUMENTED.read_text(encoding="utf-8")

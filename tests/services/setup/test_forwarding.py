@@ -202,6 +202,20 @@ def test_a_registry_that_is_down_or_unknown_is_a_problem_and_no_refusal() -> Non
     assert caller.traffic.refused == ()
 
 
+@pytest.mark.parametrize(
+    ("number", "is_hopeless"),
+    [(socket.EAI_NONAME, True), (socket.EAI_NODATA, True), (socket.EAI_AGAIN, False)],
+)
+def test_a_name_that_the_resolver_refuses_will_not_be_known_soon(number: int, is_hopeless: bool) -> None:
+    def refusing(name: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(number, "no")
+
+    with behind(Host("pypi.org"), resolve=refusing) as caller:
+        caller.said("CONNECT pypi.org:443 HTTP/1.1\n\n")
+
+    assert caller.traffic.is_hopeless is is_hopeless
+
+
 def test_a_connection_where_nothing_happens_ends() -> None:
     with listening(echo) as port, behind(named(port), limits=Limits(idle_s=0.2)) as caller:
         with caller.opened(f"CONNECT registry.example.com:{port} HTTP/1.1\n\n") as connection:

@@ -13,6 +13,7 @@ from cogworks.services.setup.registries import (
     Registries,
     address_problem,
     named_by,
+    not_reached_by,
     read_hosts,
     target_of,
 )
@@ -100,6 +101,19 @@ def test_a_refusal_names_the_host_and_the_remedy() -> None:
     )
     assert "`COGWORKS_REGISTRY_HOSTS=example.com:22`" in (Registries().refusal("example.com", 22) or "")
     assert "`COGWORKS_REGISTRY_HOSTS=[::1]:443`" in (Registries().refusal("::1", 443) or "")
+
+
+@pytest.mark.parametrize("host", ["rubygems.org", "index.rubygems.org"])
+def test_what_one_program_asks_for_is_allowed_together(host: str) -> None:
+    assert "`COGWORKS_REGISTRY_HOSTS=rubygems.org,index.rubygems.org`" in (
+        Registries().refusal(host, 443) or ""
+    )
+
+
+def test_hosts_of_a_program_that_are_no_registries_are_told() -> None:
+    assert not_reached_by("bundle", "rubygems.org") == ("index.rubygems.org",)
+    assert not_reached_by("bundle", "*.rubygems.org rubygems.org") == not_reached_by("npm", "") == ()
+    assert not_reached_by("bundle", "https://x") == ()
 
 
 @pytest.mark.parametrize("address", INNER)

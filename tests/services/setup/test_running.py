@@ -10,8 +10,10 @@ import pytest
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.checkout import checkout_of
 from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.sandbox.running import Ended
+from cogworks.services.setup.complaints import Attempt, not_set_up
 from cogworks.services.setup.running import Ground, Means, set_up
-from cogworks.services.setup.setups import Setup
+from cogworks.services.setup.setups import Setup, commands_of
 from tests.limits import ENDS_WITHIN_S
 from tests.services.asking import HERE, laid_out
 
@@ -119,8 +121,8 @@ def test_processes_that_a_setup_leaves_are_ended_and_told(tmp_path: Path) -> Non
 def test_a_host_that_is_no_registry_is_refused_and_named_with_what_would_allow_it(tmp_path: Path) -> None:
     failure = refused(tmp_path, FETCH.format("https://example.com/install.sh"))
 
-    assert "It asked for example.com:443, which is no package registry; the operator can allow it by" in str(
-        failure
+    assert str(failure).startswith(
+        "The setup asked for example.com:443, which is no package registry; the operator can allow it by"
     )
     assert "`COGWORKS_REGISTRY_HOSTS=example.com`" in str(failure)
     assert not failure.is_recoverable
@@ -149,8 +151,37 @@ def test_a_registry_that_is_down_is_named_and_may_be_tried_again(tmp_path: Path)
     fetch = f"NO_PROXY= no_proxy= {FETCH.format(f'http://127.0.0.1:{port}/')}"
     failure = refused(tmp_path, fetch, settings=settings)
 
-    assert f"A package registry could not be used: 127.0.0.1:{port} does not answer" in str(failure)
+    assert str(failure).startswith(f"A package registry could not be used: 127.0.0.1:{port} does not answer")
     assert failure.is_recoverable
+
+
+@pytest.mark.parametrize("is_hopeless", [True, False])
+def test_the_registry_that_could_not_be_had_is_named_before_the_last_words(is_hopeless: bool) -> None:
+    problem = "index.crates.io:443 cannot be resolved: Name or service not known"
+    setup = Setup(("cargo fetch",), source="Cargo.toml")
+    ended = Ended(code=101, timed_out=False, output="error: failed\n", blocked=())
+    [command] = commands_of(setup, "")
+    failure = not_set_up(
+        Attempt(
+            setup, command, ended, 60.0, problems=(problem,), is_hopeless=is_hopeless, hints=("Mend it.",)
+        )
+    )
+
+    assert str(failure) == (
+        f"A package registry could not be used: {problem}. Check the network of this machine, then try again. "
+        "The setup `cargo fetch` (1 of 1 in `Cargo.toml`) ended with 101. Its last words:\nerror: failed\nMend it."
+    )
+    assert failure.is_recoverable is not is_hopeless
+
+
+def test_what_gems_a_setup_installs_lie_in_its_home_whoever_runs_it(tmp_path: Path) -> None:
+    made = done(
+        tmp_path,
+        "mkdir -p $GEM_HOME/bin && echo echo of a gem > $GEM_HOME/bin/told",
+        "chmod +x ~/.gem/bin/told && told > said",
+    )
+
+    assert (made.text("files/said"), made.text("home/.gem/bin/told")) == ("of a gem\n", "echo of a gem\n")
 
 
 def test_system_packages_are_for_the_machine(tmp_path: Path) -> None:
