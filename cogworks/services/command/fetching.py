@@ -152,6 +152,8 @@ _STORES: Mapping[str, _Store] = MappingProxyType(
 _NO_GEM = re.compile(
     r"in locally installed gems|in any of the sources|Bundler::\w*NotFound|Gem::Missing\w*Error"
 )
+_NO_FILE = re.compile(r"cannot load such file -- ([\w-]{1,80}(?:/[\w-]{1,80}){0,8})(?![\w./-])")
+"""What is looked for by a path of its own begins with a slash or has an ending."""
 _NOT_LOADED = re.compile(r"\bvendor/|\b(?:Class|Interface|Trait|Enum|Function)\b.{1,300}\bnot found\b")
 _FETCHES = MappingProxyType({"ruby": "bundle", "php": "composer"})
 """The program that fetches packages."""
@@ -165,19 +167,29 @@ _VENDOR = (
 )
 
 
-def not_fetched(recipe: Recipe, errors: Collection[str], *, has_vendor: bool) -> tuple[str, ...]:
+def not_fetched(
+    recipe: Recipe, errors: Collection[str], *, has_vendor: bool, files: Collection[str] = ()
+) -> tuple[str, ...]:
     """How the packages come onto this machine; nothing where none of the errors is about that.
 
     Args:
         has_vendor: whether the folder is there that Composer makes.
+        files: of the repository; what one of them could be is no package.
     """
     store = _STORES.get(recipe.runner)
     if store and any(store.said.search(each) for each in errors):
         return (store.remedy,)
-    if recipe.language == "ruby" and any(_NO_GEM.search(each) for each in errors):
+    if recipe.language == "ruby" and any(_lacks_gem(each, files) for each in errors):
         return _without_bundler(recipe)
     is_bare = recipe.language == "php" and not has_vendor
     return (_VENDOR,) if is_bare and any(_NOT_LOADED.search(each) for each in errors) else ()
+
+
+def _lacks_gem(error: str, files: Collection[str]) -> bool:
+    if _NO_GEM.search(error):
+        return True
+    found = _NO_FILE.search(error)
+    return found is not None and not any(f"/{file}".endswith(f"/{found[1]}.rb") for file in files)
 
 
 def by_hand(recipe: Recipe, setup: Sequence[str]) -> tuple[str, ...]:

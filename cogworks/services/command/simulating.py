@@ -116,10 +116,16 @@ def _at_once(
     report = _told(room, ran, asked, machine, notes=notes)
     errors = tuple(_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
-    has_vendor = (room.place / "vendor").is_dir()
-    lacking = not_fetched(room.ground.recipe, errors, has_vendor=has_vendor)
+    lacking = _lacking(room, errors) if errors else ()
     remedies = (*too_old(manifests, report.versions), *lacking, *report.remedies)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
+
+
+def _lacking(room: Room, errors: Sequence[str]) -> tuple[str, ...]:
+    """How packages that are missing come onto this machine."""
+    files = frozenset(files_below(room.ground.place))
+    has_vendor = (room.place / "vendor").is_dir()
+    return not_fetched(room.ground.recipe, errors, has_vendor=has_vendor, files=files)
 
 
 def _in_turn(

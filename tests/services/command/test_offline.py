@@ -70,6 +70,22 @@ def test_gems_that_are_missing_are_installed_before_or_done_without(recipe: Reci
 
 
 @pytest.mark.parametrize(
+    ("error", "is_gem"),
+    [
+        ("test/helper.rb:1: cannot load such file -- simplecov (LoadError)", True),
+        ("test/helper.rb:1: cannot load such file -- rspec/its (LoadError)", True),
+        ("test/helper.rb:1: cannot load such file -- shop/cart (LoadError)", False),
+        ("test/helper.rb:1: cannot load such file -- /tmp/x/shop (LoadError)", False),
+        ("test/helper.rb:1: cannot load such file -- test/shop.rb (LoadError)", False),
+    ],
+)
+def test_what_ruby_cannot_load_is_of_a_gem_unless_it_could_be_a_file_of_the_repository(
+    error: str, is_gem: bool
+) -> None:
+    assert bool(not_fetched(RAKE, [error], has_vendor=False, files=("lib/shop/cart.rb",))) is is_gem
+
+
+@pytest.mark.parametrize(
     "error",
     [
         '.: Cannot open file "vendor/autoload.php".',
