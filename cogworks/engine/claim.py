@@ -136,6 +136,7 @@ def _is_last(seen: Considered, run: Run, state: RunState, task: NodeTask) -> boo
 def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
     """What people allowed this visit to call, as far as it still counts."""
     facts, at = seen.facts, (lease.node, lease.sub_item)
+    # What was approved for one node allows nothing to another.
     shown = {call.hash: call.written for call in facts.shown_calls if (call.node, call.sub_item) == at}
     lapsed = lapsed_calls(lease.approved_calls, shown, now=facts.now, valid_hours=facts.approval_hours)
     standing = tuple(call.hash for call in lease.approved_calls if call.hash not in lapsed)
@@ -152,6 +153,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         merges_specs=seen.config.paths.merges_specs,
         sub_item_label=seen.config.labels.sub_work_item,
         max_retries=seen.config.budgets.sub_work_item_max_retries if own is None else own,
+        # Retries are the answers beyond the first.
         max_answers=MAX_ANSWERS if own is None else own + 1,
         own_labels=tuple(seen.config.labels.model_dump().values()),
         manifests=seen.config.dependencies.asked_about,

@@ -138,6 +138,7 @@ class ReadItem:
             snapshot: of the same ledger and the same configuration, so that what was read of them goes along.
         """
         after = replace(self, snapshot=snapshot)
+        # There `cached_property` keeps what it has read, and `replace` leaves it behind.
         after.__dict__.update({name: read for name, read in vars(self).items() if name != "snapshot"})
         return after
 

@@ -322,6 +322,7 @@ def _lane(claimed: Claimed, classification: object) -> str | None:
         return None
     if _is_safety_critical(claimed, classification):
         return "default"
+    # What people chose stands, whatever Intake found.
     if claimed.facts.lane != "auto":
         return None
     if suits_small(classification):
@@ -331,11 +332,13 @@ def _lane(claimed: Claimed, classification: object) -> str | None:
 
 def _moves_up(claimed: Claimed, outcome: Outcome) -> str:
     """Why the run leaves the short way after the visit; empty: it stays."""
+    # A repository may call a pipeline of its own `small`: there is no longer way to move it to.
     is_short = claimed.pipelines.are_lanes and claimed.pipeline.name == "small"
     return outcome.moves_up if is_short and isinstance(outcome, Succeeded) else ""
 
 
 def _is_safety_critical(claimed: Claimed, classification: object) -> bool:
+    # Whoever says so is believed, and no later answer lifts it.
     is_said = isinstance(classification, Mapping) and classification.get("safety_affecting") is True
     return is_said or claimed.facts.is_safety_critical or claimed.visit_lease.state.is_safety_critical
 

@@ -75,6 +75,7 @@ def missing_inputs(pipeline: Pipeline, instance: Instance, sources: tuple[Source
     """Declared inputs that no finished visit has produced although one before it should have."""
     if is_routing(instance):
         return () if sources else (VIEW,)
+    # What an earlier round put out does not stand in for what the node before owes in this one.
     there = {
         each.slot for each in sources if each.dependency is None and not (each.is_earlier or each.is_learnt)
     }
@@ -198,6 +199,7 @@ def slot_values(node: Node, output: Mapping[str, Any]) -> dict[str, Any]:
 
 def work_branch(state: RunState, slug: str) -> BranchName:
     """`cogworks/<issue>/<slug>`, with `-r<k>` from the second run of an item on."""
+    # The branches of earlier runs stay, perhaps with open pull requests.
     suffix = f"-r{state.run_number}" if state.run_number > 1 else ""
     return BranchName(f"cogworks/{state.issue}/{slug}{suffix}")
 
@@ -274,6 +276,7 @@ def _source(
         # Routing visits, and visits of a pipeline that another one followed, put out no slot of this graph.
         outputs = pipeline.node(visit.node).outputs if pipeline.has(visit.node) else ()
         if (
+            # Of the other sub-work-items only those that it is built on are read, by their own key.
             visit.sub_item in (None, sub_item)
             and slot in outputs
             and visit.has_output

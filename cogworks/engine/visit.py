@@ -92,6 +92,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 claimed = replace(claimed, shelf=shelf)
                 outcome = with_known_pipeline(claimed, _outcome(ports, claimed, node, session, deadline))
                 claimed = with_packs_chosen(claimed, outcome, ports.tracker, ports.say)
+                # A person may have stopped it while the node ran: then nothing is published.
                 visit_lease.check()
                 record = _record(claimed, outcome, ports.monotonic() - started_s, marked)
                 effects = effects_of(claimed, outcome, record)
@@ -99,6 +100,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                     _announce(visit_lease, effects)
                     _fence(ports, claimed, purse.renew)
                 published = _publish(ports, claimed, snapshot, effects, session.push)
+        # The outcome names the issues that were made, so its record is made anew.
         outcome = with_created(outcome, published)
         record = _record(claimed, outcome, ports.monotonic() - started_s, marked)
         facts = with_published(claimed.facts, claimed.visit_lease.state, claimed.snapshot, published)
@@ -123,6 +125,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 ports.say,
                 short_of=unaffordable,
                 asks=asks,
+                # Else whoever comes next may claim it at once, so nothing is waited for.
                 waits_for=lambda state: (
                     rest_line(Standing(state, claimed.facts, claimed.pipeline))
                     if unaffordable or asks
@@ -223,6 +226,7 @@ def _order(
         check=check,
         checkpoint=checkpoint,
         secure=purse.secure,
+        # Asked when code is about to run: the answer may cost a request.
         needs_walls=lambda: needs_walls(
             tracker,
             claimed.snapshot,

@@ -21,6 +21,7 @@ def base_repairs(snapshot: Snapshot, state: RunState) -> Iterator[SetBase]:
     A restored base branch stays: deleting it would close what was just opened if another write of the same document failed.
     """
     merged = _merged_branches(snapshot, state)
+    # What was closed before its base went was rejected, and stays so.
     closed_with_base = {
         pull.number for pull in state.inputs.pulls if pull.state == "closed" and pull.is_base_gone
     }
@@ -31,6 +32,7 @@ def base_repairs(snapshot: Snapshot, state: RunState) -> Iterator[SetBase]:
         goes_to = _where_it_went(pull.base, merged)
         if pull.state == "open" and not is_gone:
             yield SetBase(pull_id=pull.node_id, number=pull.number, base=goes_to)
+        # The base comes back first: GitHub opens no pull request without one, and moves none that is closed.
         elif is_gone and pull.number in closed_with_base:
             yield SetBase(
                 pull_id=pull.node_id,
@@ -66,6 +68,8 @@ def _where_it_went(base: BranchName, merged: Mapping[BranchName, BranchName]) ->
 
 def part_of(issue: IssueNumber, *, closes: bool) -> str:
     """The words that tie a pull request to its issue; with `closes` those that GitHub obeys when it is merged."""
+    # GitHub obeys it where the merge goes to the default branch:
+    # https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
     return f"Closes #{issue}{_OURS}" if closes else f"Part of #{issue}"
 
 
@@ -112,6 +116,7 @@ def issue_closed(snapshot: Snapshot, state: RunState, *, is_all_merged: bool) ->
     words = (part_of(state.issue, closes=True), _earlier_words(state.issue))
     bodies = [pull.body for pull in snapshot.pulls if pull.number in own]
     closed_by_merge = any(each in body for body in bodies for each in words)
+    # Had the ledger said so at the read, the issue was closed then, and somebody reopened it.
     if not closed_by_merge and not recorded_in(ledger.state_text).is_all_merged:
         yield CloseIssue(issue_id=issue.node_id, number=issue.number)
 

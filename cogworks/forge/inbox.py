@@ -51,6 +51,7 @@ Said = Command | Misspelt | Edited
 def parse_command(body: str) -> Command | Misspelt | None:
     """What a comment asks for; None when its first line does not speak to cogworks."""
     lines = body.strip().splitlines()
+    # The first line alone: below it people quote and explain what others could write.
     found = _LINE.fullmatch(lines[0].rstrip()) if lines else None
     if found is None:
         return None
@@ -81,6 +82,7 @@ def new_commands(comments: tuple[Comment, ...], *, after: int) -> tuple[tuple[Co
     """The comments with an id above `after` that speak to cogworks, oldest first; our own never do."""
     found: list[tuple[Comment, Said]] = []
     for comment in sorted(comments, key=lambda each: each.database_id):
+        # Ours show lines to paste, and are written by an account that may command.
         if comment.database_id <= after or parse_marker(comment.body) is not None:
             continue
         said = parse_command(comment.body)
@@ -117,6 +119,7 @@ def _update(words: list[str]) -> Command | Misspelt:
 
 
 def _unknown(verb: str) -> Misspelt:
+    # Cut, for comparing takes time and anybody may write here.
     close = difflib.get_close_matches(verb[:30], HOW_TO_WRITE, n=1)
     hint = f"; did you mean `{close[0]}`?" if close else ""
     # Whatever else stands there is not repeated: the answer is posted under our name.
@@ -179,6 +182,7 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
         for label in inputs.ignored_labels
         if (event := newest_event(snapshot, label.label)) is not None and event.id == label.event_id
     ]
+    # The other input labels are read off the issue as they stand; here only who set them is judged.
     verbs: dict[str, Verb] = {
         config.labels.trigger: "run",
         config.labels.cancel: "cancel",

@@ -26,6 +26,8 @@ LANE_LABEL = "cogworks:lane:"
 """Begins the labels by which people choose among the built-in pipelines."""
 
 # The first that fits counts, so the whole name stands before the prefix that it begins with.
+# GitHub takes a colour without `#` and at most 100 characters of description
+# (https://docs.github.com/en/rest/issues/labels).
 _APPEARANCES = (
     ("cogworks:node:failed", "b60205", "A node of the pipeline gave up; the status comment says why"),
     ("cogworks:node:", "1d76db", "Where the pipeline stands (a view; removing it changes nothing)"),
@@ -92,6 +94,7 @@ def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> A
     if "pipeline.toml" in snapshot.repository.config_files:
         return ""
     lanes: tuple[AskedLane, ...] = get_args(AskedLane)
+    # `AskedLane` names the longer way first, and the first of these counts.
     named = (lane for lane in lanes if f"{LANE_LABEL}{lane}" in labels)
     is_part = snapshot.issue.parent is not None
     configured = config.pipelines.lane

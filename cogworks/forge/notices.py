@@ -32,6 +32,7 @@ def notices(state: RunState, facts: Facts) -> list[str]:
     if state.run_number > 1:
         lines.append(f"- This is run {state.run_number} of the item. It uses nothing of the earlier runs.")
     is_doubted = any(doubt.sub_item is None for doubt in state.inputs.doubts)
+    # Whoever is asked about a stranger's text reads of the edit there.
     if is_request_changed(state, facts) and not is_doubted and state.status == "running":
         lines.append(
             "- The issue was edited after this run began. The run goes on, and asks before it makes a last pull request: "
@@ -156,6 +157,7 @@ def refuse_foreign_ledger(snapshot: Snapshot, state: RunState) -> None:
     Raises:
         SafetyHalt: it is another item's, or names as the item's own what GitHub says is not.
     """
+    # By its node id, which a repository keeps when it is renamed.
     here = (snapshot.repository.node_id, snapshot.issue.number)
     found = [*snapshot.strangers]
     if (state.repository_id, state.issue) != here:
@@ -184,6 +186,7 @@ def refuse_ledger_of_others(snapshot: Snapshot, writers: Sequence[str]) -> None:
         SafetyHalt: the commit is somebody else's, or was pushed, so that its author is only what whoever pushed it wrote.
     """
     ledger = snapshot.ledger
+    # The root that new ledgers begin at holds no state, so its author says nothing of this item.
     if not writers or ledger is None or ledger.oid == snapshot.root_oid:
         return
     known = {_bare(each) for each in writers}
@@ -230,6 +233,7 @@ def _revision_shown(body: str) -> int | None:
     marker = parse_marker(body)
     if marker is not None and marker.revision is not None:
         return marker.revision
+    # What somebody edited on the page has the line ends of a web form.
     found = _SENTENCE.search(body.replace("\r\n", "\n"))
     return int(found[1]) if found else None
 

@@ -136,6 +136,7 @@ def own_status_comment(snapshot: Snapshot, state: RunState) -> Comment | None:
     found = next((comment for comment in snapshot.issue.comments if comment.node_id == named), None)
     if found is None or found.viewer_did_author:
         return found
+    # Earlier steps of the item may have run under another account.
     return found if found.author is not None and found.author.id in state.identities else None
 
 
@@ -147,6 +148,7 @@ def is_status_lost(snapshot: Snapshot, state: RunState) -> bool:
         return False
     was_named = recorded_in(ledger.state_text).status_comment_id == ref.node_id
     is_foreign = any(comment.node_id == ref.node_id for comment in issue.comments)
+    # That it is missing proves nothing where the read did not reach back to it.
     return was_named and (is_foreign or issue.has_all_comments or ref.node_id in issue.sought_comments)
 
 
@@ -178,6 +180,7 @@ def _labels(
     wanted |= {f"{NODE_LABEL}{node}" for node in active}
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
         wanted.add(FAILED_LABEL)
+    # Nobody is asked to review what somebody holds.
     if any(wait.kind not in ("label", "resume") for wait in waits):
         wanted.add(config.labels.awaiting_review)
     return frozenset(wanted)

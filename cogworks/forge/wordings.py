@@ -109,6 +109,7 @@ def _sub_issues(snapshot: Snapshot, state: RunState | None) -> Iterator[tuple[Su
 def _is_ours(planned: SubItem, shown: SubIssue) -> bool:
     if shown.body_edit is None and shown.title_edit is None:
         return True
+    # An edit may leave or bring back what we wrote: the marker has the digest of that.
     marker = parse_marker(shown.body)
     is_same = marker is not None and marker.matches(text_below_marker(shown.body))
     return is_same and shown.title.split() in (planned.title.split(), in_title(planned.title).split())
@@ -117,6 +118,7 @@ def _is_ours(planned: SubItem, shown: SubIssue) -> bool:
 def _seen(edit: Edit | None, snapshot: Snapshot, config: Config) -> SeenEdit | None:
     if edit is None:
         return None
+    # An account that is gone counts as one without permission (docs/failures.md).
     login = edit.by.login if edit.by else Login("")
     return SeenEdit(by=login, at=edit.at, is_allowed=not objection(edit.by, snapshot, config))
 
@@ -180,6 +182,8 @@ def _comments_of(call: ApprovedCall, snapshot: Snapshot) -> list[Comment]:
 def _is_shown(
     approval: Approval, state: RunState, snapshot: Snapshot, pipeline: Pipeline, config: Config
 ) -> bool:
+    # Whoever may push can write an approval into a ledger, so the comment itself has to say it
+    # (docs/threat-model.md).
     comment = _comment(approval, snapshot)
     said = None if comment is None or comment.edited else parse_command(comment.body)
     if comment is None or comment.author is None or not isinstance(said, Command) or said.verb != "approve":

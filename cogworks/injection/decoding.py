@@ -24,6 +24,7 @@ class Decoded(NamedTuple):
     encoding: str
 
 
+# A blob may be broken into lines, each behind the mark of a citation, a list or a comment.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}(?:[ \t]*\n[ \t>#*|]*[A-Za-z0-9+/_-]{12,})*={0,2}")
 _BASE32 = re.compile(r"(?:[A-Z2-7]{8}){2,}[A-Z2-7]{0,7}={0,6}")
 _HEX = re.compile(r"(?:(?:0x|\\x|%)?[0-9A-Fa-f]{2}[ \t,:;-]{0,2}){8,}")
@@ -72,6 +73,7 @@ def rewritten(text: str) -> Iterator[Decoded]:
 
 
 def _base64(part: str) -> str | None:
+    # The second alphabet of RFC 4648 has `-` and `_` (https://www.rfc-editor.org/rfc/rfc4648#section-5).
     joined = re.sub(r"\s+[>#*|]*\s*", "", part).rstrip("=").translate(str.maketrans("-_", "+/"))
     # A blob may begin or end with what only looks as if it belonged to it.
     whole = joined[: len(joined) - (len(joined) % 4 == 1)]
@@ -99,10 +101,13 @@ def _octets(part: str) -> str | None:
 
 
 def _smuggled(part: str) -> str:
+    # A tag character stands for the ASCII one 0xE0000 below it
+    # (https://www.unicode.org/charts/PDF/UE0000.pdf).
     return "".join(chr(ord(char) - 0xE0000) for char in part)
 
 
 def _varied(part: str) -> str | None:
+    # There are 256 variation selectors in two blocks, so that one of them can stand for each byte.
     def byte(char: str) -> int:
         return ord(char) - (0xE0100 - 16 if ord(char) >= 0xE0100 else 0xFE00)
 
@@ -124,6 +129,7 @@ def _is_writing(text: str) -> bool:
     """Whether somebody may have written it: enough of it, and nearly all of it letters, digits and blanks."""
     if len(text.strip()) < 4:
         return False
+    # Hashes and keys decode to some bytes, too: what people wrote is nearly all readable.
     fine = sum(char.isprintable() or char in "\n\t\r" for char in text)
     letters = sum(char.isalnum() or char in " %&#;\\=+/" for char in text)
     return fine >= 0.95 * len(text) and letters >= 0.7 * len(text)
@@ -144,6 +150,7 @@ _PARTS: tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...] = (
 def _unescaped(text: str) -> str:
     def char(found: re.Match[str]) -> str:
         code = int(found[1] or found[2], 16) if found[1] or found[2] else int(found[3], 8)
+        # A surrogate has no UTF-8, and a break would shift the lines that findings name.
         is_fine = code < 0x110000 and not 0xD800 <= code < 0xE000 and code not in (10, 13)
         return chr(code) if is_fine else found[0]
 
@@ -200,6 +207,7 @@ def _glued(text: str) -> str:
     made = []
     for at in range(len(lines)):
         near = [piece for found in pieces[max(0, at - 3) : at + 1] for piece in found][-12:]
+        # Both ways, for nobody knows whether the pieces are words or parts of words.
         made.append(f"{''.join(near)} . {' '.join(near)}" if pieces[at] and len(near) > 1 else "")
     return "\n".join(made) if any(made) else text
 

@@ -18,8 +18,10 @@ _MAX_FOUND = 12
 """Places of one signature in one reading of a text."""
 _NEAR_LINES = 8
 """Signatures that stand so close belong to one attempt."""
+# Who hides an order means it; who quotes one, or tells of it, mostly does not (docs/injections.md).
 _HIDDEN, _ENCODED, _OBSCURED = 1.5, 1.5, 1.4
 _MENTIONED, _REPORTED, _TOLD = 0.12, 0.3, 0.3
+# Words that make an order a statement: "the parser must ignore …" is about a parser.
 _SUBJECTS = frozenset(
     [
         "should",
@@ -88,6 +90,7 @@ _SUBJECTS = frozenset(
         "user",
     ]
 )
+# One of these, and the same words speak to whoever reads them.
 _SPOKEN_TO = frozenset(
     [
         "you",
@@ -176,9 +179,11 @@ def scan(text: str) -> Scan:
     return _scanned(text[:MAX_CHARS], len(text) <= MAX_CHARS)
 
 
+# The texts of an item are read when it is considered, and once more for each prompt that shows them.
 @lru_cache(maxsize=256)
 def _scanned(text: str, is_whole: bool) -> Scan:
     file = bundled()
+    # JSON may carry unpaired surrogates, and nothing below could encode them.
     plain = lines_alike(text.encode("utf-8", "replace").decode())
     found = list(_all_found(plain, file))
     best = _best(found)
@@ -221,6 +226,7 @@ def _disguised(
     talk = _talk(plain, file)
     if (latinised := skeleton(plain.text)) != plain.text:
         latin = Reading(latinised)
+        # Who talks about injections may say so openly around a disguise, or only within it.
         is_meant = talk | _talk(latin, file)
         yield from _again(_found(latin, file, talk=is_meant), seen, "other letters", _OBSCURED)
     for name, spelt in spellings(plain.text):
@@ -278,10 +284,12 @@ def _found(reading: Reading, file: SignatureFile, *, talk: _Talk) -> Iterator[_F
     for signature in file.signatures:
         searched = raw if signature.is_of_lines else reading.words
         for count, match in enumerate(signature.pattern.finditer(searched)):
+            # So that the time stays in proportion where a text repeats one order thousands of times.
             if count == _MAX_FOUND:
                 break
             start = match.start()
             if signature.is_of_lines:
+                # In ASCII a byte is a character; else what stands before is decoded for every match.
                 place = start if is_ascii else len(raw[:start].decode("utf-8", "ignore"))
                 near: tuple[str, ...] = ()
             else:
@@ -337,5 +345,6 @@ def _sum_near(middle: _Found, found: Sequence[_Found]) -> float:
     for each in found:
         if abs(each.line - middle.line) <= _NEAR_LINES:
             name = each.signature.id
+            # Once for each signature: repeating an order makes it no surer that it is one.
             heaviest[name] = max(heaviest.get(name, 0.0), each.weight)
     return sum(heaviest.values())

@@ -6,10 +6,14 @@ from functools import lru_cache
 
 from cogworks.leaving import in_markdown
 
+# Nearly all that a page may leave out, while a model reads it
+# (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point).
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# These turn the order in which a line is shown, so that people read another one than is stored
+# (https://trojansource.codes).
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _MARKS = re.compile("[\u0300-\u036f]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -55,8 +59,10 @@ def folded(text: str) -> str:
 
 
 def _folded_line(line: str) -> str:
+    # Nothing of what follows changes an ASCII line, and most lines are one.
     if line.isascii():
         return _CONTROLS.sub("", line).lower()
+    # Quotes once more: normalising makes two primes of `″`, and a prime counts as an apostrophe.
     composed = unicodedata.normalize("NFKC", visible(line).translate(_QUOTES)).translate(_QUOTES)
     bare = _MARKS.sub("", unicodedata.normalize("NFD", composed.lower()))
     return _CONTROLS.sub(" ", visible(unicodedata.normalize("NFC", bare))).replace("\n", " ")
@@ -68,6 +74,7 @@ def _enclosed(text: str) -> str:
 
 def skeleton(text: str) -> str:
     """A folded text in which letters of other scripts are the Latin ones that they look like."""
+    # Most texts hold no letter of these scripts, and looking up each character by its name is slow.
     if text.isascii() or not _FOREIGN.search(text):
         return text
     return "".join(char if char.isascii() else latin(char) for char in text)
@@ -87,6 +94,7 @@ MAX_CHARS = 120
 
 def quoted(said: str) -> str:
     """The words without anything that acts where they are shown, fit to stand between backticks."""
+    # A backtick would end the code that the words stand in.
     line = " ".join(in_markdown(visible(said)).replace("`", "'").split())
     return line if len(line) <= MAX_CHARS else f"{line[: MAX_CHARS - 2]} …"
 

@@ -12,12 +12,16 @@ _SPLIT = re.compile(r"[^\s、。，！？「」『』【】《》〈〉；：“
 _LEADING = re.compile(r"^[^\w/.~$@]+")
 _TRAILING = re.compile(r"[^\w/]+$")
 _EMPHASIS = re.compile(r"\*+|~~|(?<![a-z0-9])_+|_+(?![a-z0-9])")
+# A repetition has a bound, or ends with the line or the text at the latest: these run on `re`, and no text
+# may take the square of its length (docs/threat-model.md).
 _SAID = re.compile(
     r"\"[^\"\n]{1,600}(?:\n[^\"\n]{1,200})?\"|“[^”]{1,600}”|„[^“”]{1,600}[“”]|«[^»]{1,600}»|‹[^›]{1,600}›|「[^」]{1,600}」|『[^』]{1,600}』|"
     r"(?:^|(?<=[\s(\[:,]))'[^'\n]{3,600}'(?![a-z0-9])",
     re.MULTILINE,
 )
 _CODE = re.compile(r"`[^`\n]{1,600}`")
+# A block that is never closed reaches to the end, as on GitHub
+# (https://spec.commonmark.org/0.31.2/#fenced-code-blocks).
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _CITED = re.compile(r"^ {0,3}>.*$", re.MULTILINE)
 _NEW_ITEM = re.compile(r"\n[ \t]*[\[\-*#>|+<{0-9=]")
@@ -83,9 +87,11 @@ class Reading:
         for match in _SPLIT.finditer(calm):
             words = _parts(match[0].replace("\x00", ""))
             if words and _NEW_ITEM.search(calm, last, match.start() + 1):
+                # An item of a list, a heading or a tag begins a sentence though no stop stands before it.
                 words = [";", *words]
             last = match.end()
             for word in words:
+                # `replace`: an unpaired surrogate has no UTF-8, and no text may make the detector raise.
                 said = f"{word} ".encode("utf-8", "replace")
                 begins.append(at)
                 places.append(match.start())
@@ -100,6 +106,7 @@ class Reading:
         at = bisect_right(self._begins, found) - 1
         if at < 0:
             return 0
+        # A match is found in bytes, a place is counted in characters.
         return self._places[at] + len(self.words[self._begins[at] : found].decode("utf-8", "ignore"))
 
     def before(self, found: int, count: int) -> tuple[str, ...]:
@@ -171,6 +178,7 @@ _MIXED = re.compile(
 _SPACED = re.compile(r"(?<!\w)(?:\w[ .\-_*|·•]){3,}\w(?!\w)")
 _LONG = re.compile(r"[a-z]{14,400}")
 _CHAINED = re.compile(r"(?<![\w/.:+-])[a-z]{1,24}(?:[-_.+/]{1,2}[a-z]{1,24}){2,30}(?![\w/(:])")
+# A run of letters is parted only where every word of it is known, so these join the words of the signatures.
 _FILLERS = [
     "the",
     "a",

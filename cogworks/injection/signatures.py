@@ -62,6 +62,7 @@ class SignatureFile:
     """Words before something that is said by others."""
 
 
+# Compiling the file takes many times as long as reading a text with it.
 @cache
 def bundled() -> SignatureFile:
     """The file that ships with the program."""
@@ -75,6 +76,7 @@ def parse_signatures(text: str) -> SignatureFile:
     lexicon = {name: _plain(words) for name, words in data["lexicon"].items()}
     signatures = tuple(_signature(each, lexicon) for each in data["signature"])
     ids = [each.id for each in signatures]
+    # What was found is told apart by its id, and each id counts once in a sum.
     if doubled := sorted({each for each in ids if ids.count(each) > 1}):
         message = f"signatures.toml: these ids are there more than once: {', '.join(doubled)}"
         raise ValueError(message)
@@ -96,6 +98,7 @@ def _signature(data: Mapping[str, Any], lexicon: Mapping[str, list[str]]) -> Sig
         )
         raise ValueError(message)
     if "words" in data:
+        # `Reading.words` has a blank before every word, so nothing is found in the middle of one.
         pattern = "|".join(" " + _words(each, lexicon) for each in data["words"])
     elif "text" in data:
         pattern = "|".join(_text(each, lexicon) for each in data["text"])
@@ -122,10 +125,12 @@ def _words(said: str, lexicon: Mapping[str, list[str]]) -> str:
             case "[":
                 made.append(f"(?:(?:{part[1:-1]}) )?")
             case "~":
+                # `.env` begins with a stop and ends no sentence.
                 made.append(f"(?:(?:[^ .!?;。！？；][^ ]*|[.][a-z][^ ]*) ){{0,{int(part[1:])}}}")
             case "*":
                 made.append(f"(?:[^ ]+ ){{0,{int(part[1:])}}}")
             case _:
+                # A comma between two words of an order does not make it another one.
                 made.append(f"(?:{folded(part)}) " + ("" if part == "," else "(?:, )?"))
     return "".join(made)
 
@@ -163,10 +168,14 @@ def _plain(words: Iterable[str]) -> list[str]:
 
 
 def _compiled(pattern: str) -> Any:
+    # RE2, for it takes time in proportion to the text whatever the pattern is, and the text may be anybody's
+    # (docs/threat-model.md).
     options = re2.Options()
+    # It would write to standard error what is raised below.
     options.log_errors = False
     options.max_mem = 64 << 20
     try:
+        # Bytes, as the texts that are searched: of a `str` RE2 encodes a copy and counts every place anew.
         return re2.compile(pattern.encode(), options)
     except re2.error as error:
         message = f"signatures.toml: {pattern[:200]!r} is no pattern: {error}"

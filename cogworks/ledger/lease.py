@@ -170,6 +170,7 @@ class VisitLease:
                 )
             )
             self._pending = {}
+            # The commit's answer brings the issue along, so that listening to people costs no request.
             if not commit.issue_is_open:
                 self._stop_reason = "the issue was closed while its node ran; nothing was published"
             elif held := sorted(stop_labels & commit.labels):
@@ -264,6 +265,7 @@ class Heartbeat:
         self._renew = renew
         self._interval_s = interval_s
         self._warn = warn
+        # An event and no sleep: who leaves does not wait for the rest of an interval.
         self._over = Event()
         # A daemon: a process that ends does not wait for the next beat.
         self._thread = Thread(target=self._beat, name="lease-heartbeat", daemon=True)
@@ -276,6 +278,7 @@ class Heartbeat:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
+        # What comes next ends the lease: no renewal may still be under way then.
         self._thread.join()
 
     def _beat(self) -> None:

@@ -181,7 +181,8 @@ def change_for(
         lines.append(f"Cogworks-Seen: {seen}")
     if state.came_to is not None and state.status == "done":
         lines.append(f"Cogworks-Cost: {cost_line(state.came_to)}")
-    # GitHub obeys it: no workflow runs for a commit of the ledger.
+    # GitHub obeys it: no workflow runs for a commit of the ledger. It has to be the last of the trailers:
+    # https://docs.github.com/en/actions/managing-workflow-runs/skipping-workflow-runs
     lines.append("skip-checks: true")
     node = f"{lease.node}@{lease.sub_item}" if lease.sub_item else lease.node
     return Change(

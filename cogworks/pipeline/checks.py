@@ -131,6 +131,7 @@ def _cycles(pipeline: Pipeline) -> Iterable[str]:
     ]
     # Cycle by cycle: one that hangs on a cycle already told would only be told twice.
     while looping := _left_over(list(known), forward):
+        # Reversed: of several edges a dict keeps the last, and what is told goes by the first in the file.
         following = {
             edge.source: edge.target for edge in reversed(forward) if {edge.source, edge.target} <= looping
         }
@@ -169,6 +170,7 @@ def _left_over(node_ids: list[NodeId], forward: list[Edge]) -> frozenset[NodeId]
 
 
 def _evaluations(pipeline: Pipeline) -> Iterable[str]:
+    # That an id is declared twice is told already.
     for node in {node.id: node for node in pipeline.nodes}.values():
         edges = pipeline.edges_from(node.id)
         if len(edges) > 1 and node.evaluation is None:

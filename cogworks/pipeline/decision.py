@@ -142,6 +142,7 @@ def _forced(standing: Standing) -> Decision | None:
         return Nothing(reason="the item was cancelled; comment `/cogworks restart` to begin anew")
     if standing.state.status == "done":
         return _at_the_end(standing)
+    # The last merge closes the issue before the run knows that it is done.
     if not standing.facts.issue_is_open and not _is_finished(standing):
         return Stop(
             outcome="usage_error",
@@ -158,8 +159,10 @@ def _forced(standing: Standing) -> Decision | None:
         )
     if standing.facts.blocked_by and not _has_worked(standing.state):
         return Wait(waiting_for=(blocked(standing.facts.blocked_by),))
+    # Before anything is paid for: the texts would go into a prompt (docs/injections.md).
     if found := standing.state.inputs.contaminated:
         return Wait(waiting_for=(question(found),))
+    # Before anything is proposed: visits and marks name places of the graph that the run began with.
     if standing.state.graph_hash != standing.pipeline.graph_hash:
         return Stop(
             outcome="configuration_error",
@@ -196,6 +199,7 @@ def _answer(state: RunState, facts: Facts) -> Answer | BackOff | None:
         return None
     dead = state.lease_of(INPUTS)
     if dead is None:
+        # Numbered by what was obeyed so far: until more is, a repetition has the same key.
         return Answer(visit_key=visit_key(state, INPUTS, state.inputs.times), attempt=1)
     if not _is_stealable(dead, facts):
         # A node would post a status comment beside the one that is being posted.
@@ -283,6 +287,7 @@ def _left_behind(state: RunState, facts: Facts, position: Position) -> Iterator[
         # Answering people is `_answer`'s; its lease is never inherited by a node.
         if is_meant and _is_stealable(lease, facts):
             move = _inheritance(lease, position)
+            # Whoever takes over would make a prompt of a text that nobody answers for (docs/failures.md).
             if isinstance(move, Run) and is_in_doubt(state, lease.instance):
                 continue
             slot_id = f"left/{lease.index:04d}-{instance_name(lease.instance)}"
@@ -311,6 +316,7 @@ def _asking_now(standing: Standing) -> int:
         1
         for lease in standing.state.leases
         if lease.node != INPUTS_NODE
+        # A dead runner asks nobody.
         and not _is_stealable(lease, standing.facts)
         and calls_model(lease.instance, standing.pipeline)
     )
@@ -343,6 +349,7 @@ def _stuck(standing: Standing, position: Position) -> Decision:
     live = [lease for lease in standing.state.leases if not _is_stealable(lease, standing.facts)]
     # Before what failed: a runner at work may still open a way.
     if live:
+        # By index where the times are equal: the order of leases in the state must not matter.
         soonest = min(live, key=lambda lease: (_stealable_in_s(lease, standing.facts), lease.index))
         return BackOff(lease=soonest, stealable_in_s=_stealable_in_s(soonest, standing.facts))
     if failed := failures(standing.state, position):

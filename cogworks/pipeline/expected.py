@@ -19,6 +19,7 @@ from cogworks.vocabulary import NodeId, Value
 
 MOST_ITEMS = 20
 """The finished items that an estimate rests on: those that ended last."""
+# Bounded, for others can push a ledger, and `int` raises for thousands of digits.
 _AMOUNT = r"(?P<{0}_usd>\d{{1,9}}\.\d{{1,9}}) USD (?P<{0}_tokens>\d{{1,12}}) tokens"
 _COST = re.compile(
     r"Cogworks-Cost: (?P<pipeline>\S{1,80}) "
@@ -38,6 +39,7 @@ def came_to(state: RunState, pipeline: Pipeline) -> ItemCost:
 
 def cost_line(cost: ItemCost) -> str:
     """The trailer of a ledger commit that later items learn from."""
+    # In a message, for one request reads those of many ledgers and none of their files.
     return (
         f"{cost.pipeline} {cost.whole.usd:.6f} USD {cost.whole.tokens} tokens, "
         f"a round {cost.round.usd:.6f} USD {cost.round.tokens} tokens"

@@ -198,6 +198,7 @@ class _Reading:
         # As long as one edge is open, nobody knows whether this is a join or a dead path.
         if None in decided:
             return _Judgement.PENDING
+        # No edge leads to the start, and it runs all the same.
         if EdgeMark.TAKEN not in decided and at.node != self.pipeline.start:
             return _Judgement.SKIPPED
         if self._is_stand_in(at):
@@ -255,6 +256,7 @@ class _Reading:
         if self.pipeline.settings.parallel_sub_items:
             return tuple(ready)
         # One sub-item at a time: the one somebody works on goes on, else the first that is ready begins.
+        # A gate is no work: while people look at one sub-item, the next one may begin.
         at_work = {InstanceStatus.RUNNING, InstanceStatus.ROUTING}
         running = [at for at, known in self.status.items() if known in at_work]
         busy = next((at.sub_item for at in (*running, *ready) if at.sub_item is not None), None)

@@ -133,6 +133,7 @@ def _gate(
     pull = facts.pulls.get(known.number) if known else None
     is_closed = pull is not None and pull.state == "closed"
     if pull is not None and is_closed and not (known and known.is_shown_only):
+        # GitHub closes a pull request when its base branch is deleted: nobody rejected it (docs/failures.md).
         return "waiting" if pull.is_base_gone else pull.number
     if not is_gated(state, facts, pipeline, node):
         return "open"

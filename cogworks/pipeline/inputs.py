@@ -118,7 +118,6 @@ class Heard(Value):
     """Of the newest label event among them, those that only had to be judged included."""
     reviews: tuple[int, ...] = ()
     """Reviews that ask for changes and start nothing: of an App that nobody named, or from before anybody looked."""
-
     failed_heads: tuple[FailedHead, ...] = ()
     """Heads with failed checks that start nothing."""
     conflicts: tuple[FailedHead, ...] = ()
@@ -345,6 +344,7 @@ def _answered_once(state: RunState, refused: Refused) -> RunState:
     day, before = refused.written.date(), state.inputs.answered
     if before.get(refused.by) == day:
         return state
+    # Older days are forgotten, so that the state does not grow with every stranger.
     kept = {who: when for who, when in before.items() if when >= day - timedelta(days=1)}
     inputs = state.inputs.model_copy(update={"answered": {**kept, refused.by: day}})
     return _owing(state.model_copy(update={"inputs": inputs}), refused)

@@ -40,6 +40,7 @@ def _is_small(facts: Facts, pipeline: Pipeline) -> bool:
     return is_lane and facts.small_max_cost_usd < facts.max_cost_usd
 
 
+# The highest first, for the first one that is reached counts.
 SHARES = (90, 75, 50)
 """Percent of the budget at which people are told."""
 
@@ -108,6 +109,7 @@ def held(
     limit_usd = max_cost_usd(facts, pipeline)
     left_usd = round(max(0.0, limit_usd - spent.cost_usd - others_usd), 9)
     left_tokens = max(0, facts.max_tokens - tokens_of(spent) - others_tokens)
+    # What is left of a node's own budget is all that the visit gets: it is never filled up again.
     window = lease.reserved_usd if lease.is_capped else window_usd
     return Held(
         usd=min(max(window, needs.cost_usd), left_usd),
@@ -330,6 +332,7 @@ def _grouped(
     rows: dict[tuple[NodeId | None, SubItemKey | None], SpendRow] = {}
     amounts = [(visit.index, key_of(visit), visit.spend, 1) for visit in state.visits]
     amounts += [(each.indices[0], key_of(each), each.spend, len(each.indices)) for each in state.folded]
+    # By index, as the visits were made: folded ones stand apart from the others in the state.
     amounts.sort(key=itemgetter(0))
     amounts += [(lease.index, key_of(lease), lease.spent, 0) for lease in (*state.leases, *state.given_back)]
     for _, key, spend, ended in amounts:

@@ -38,6 +38,7 @@ def noticed(state: RunState, facts: Facts) -> RunState:
                 number=now.number,
                 state=now.state,
                 head_oid=now.head_oid,
+                # An approval of what is merged or closed already changes nothing, and must not wake the item.
                 is_approved=now.state == "open" and bool(now.approved_by),
                 is_base_gone=now.state == "closed" and now.is_base_gone,
             )
@@ -147,6 +148,7 @@ def rest_line(standing: Standing) -> str:
         mark = limits_mark(facts.max_cost_usd, facts.small_max_cost_usd, facts.max_tokens)
         parts.insert(0, f"budget @{mark}")
     if parts:
+        # What this look did not see, a sweep cannot compare: without a line the next step looks.
         return "; ".join(parts) if all(parts) else ""
     return "retry" if failures(standing.state, position) else ""
 

@@ -31,6 +31,8 @@ from cogworks.vocabulary import NodeId
 
 MAX_FILE_CHARS = 1_000_000
 
+# `int` takes 4300 digits at most:
+# https://docs.python.org/3/library/stdtypes.html#integer-string-conversion-length-limitation
 _LONG_NUMBER = re.compile(r"[0-9][0-9_]{4000,}")
 _NAME = Shape(re.compile(r"[a-z][a-z0-9_-]{0,39}"), "a name of small letters, digits, '-' and '_'")
 
@@ -64,6 +66,7 @@ def parse_pipelines(text: str, *, source: str, built_in: bool = False) -> Pipeli
         )
     chosen = _default(default, pipelines, problems)
     if not problems:
+        # It asks each pipeline for its first node, which one with problems may not have.
         problems.extend(choice_problems(pipelines, chosen))
     if problems:
         raise ConfigurationError(source, problems)
@@ -75,6 +78,7 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         raise ConfigurationError(
             source, [f"has {len(text)} characters, at most {MAX_FILE_CHARS} are allowed"]
         )
+    # Before `tomllib`, which takes the square of the parts of a key.
     if problem := strangeness(text):
         raise ConfigurationError(source, [f"is not TOML: {problem}"])
     try:

@@ -53,6 +53,7 @@ class Standing:
                 goes along.
         """
         after = replace(self, state=state)
+        # Where `cached_property` keeps it; a frozen dataclass takes no assignment.
         after.__dict__["position"] = self.position
         return after
 
@@ -234,6 +235,7 @@ def instance_name(instance: Instance) -> str:
 def _is_behind(at: Instance, shut: AbstractSet[Instance], pipeline: Pipeline) -> bool:
     """Whether a gate on the way to it is shut; it may have been open when the nodes in between ran."""
     return any(
+        # The gate of one sub-work-item holds up what joins them all, and no other sub-work-item.
         (gate.sub_item is None or at.sub_item in (None, gate.sub_item))
         and gate.node != at.node
         and pipeline.leads_to(gate.node, at.node)
@@ -287,6 +289,7 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
                 f"read the proposal in its comment and approve it, or comment `/cogworks reject {name} <why>` to "
                 "get another one"
             )
+        # By its hash: an approval counts for what the person saw, and not for what replaces it later.
         paste = approval_line(name, visit.output_sha256 if visit else "")
         ask, paste = call or (ask, paste)
         return WaitingFor(

@@ -54,6 +54,7 @@ def rejected(
     visit = finished(state, at)
     name = instance_name(visit.instance)
     gates = passed_gates(state, facts, pipeline)
+    # What is merged is in the base branch: making it again would not take it out.
     if any((gate.node, gate.sub_item, gate.how) == (*visit.instance, "merged") for gate in gates):
         raise NotNow(f"the pull request of {name} is merged; revert it, or `/cogworks restart`")
     if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
@@ -81,6 +82,7 @@ def _proposed_anew(
 
 def _refuse_once_parted(state: RunState, pipeline: Pipeline, at: Instance) -> None:
     leads_to_parts = any(PARTS in pipeline.node(later).outputs for later in pipeline.downstream_of(at.node))
+    # Issues that were made are people's from then on; another proposal would put others beside them.
     if state.parts and leads_to_parts:
         numbers = ", ".join(f"#{part.number}" for part in state.parts)
         raise NotNow(
@@ -268,6 +270,7 @@ def _built_on(
                 for cause in wrong
             )
         ):
+            # Both: a routing visit goes with the node whose edges it decides.
             undone |= {at, visit.instance}
     return undone
 
@@ -284,6 +287,7 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
         update={
             "run_number": state.run_number + 1,
             "status_comment": _marked_comment(state),
+            # What people said before is dealt with, and is not obeyed a second time.
             "inputs": state.inputs,
             "owed": state.owed,
             "identities": state.identities,
@@ -293,6 +297,7 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
             "base": state.base,
             "earlier": EarlierRuns(
                 last_index=state.next_index() - 1,
+                # One more for the restart: a ledger whose revision falls looks set back.
                 revision=state.earlier.revision + state.ended + 1,
                 spend=state.earlier.spend + gone,
             ),

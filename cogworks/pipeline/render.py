@@ -19,6 +19,7 @@ View = Literal["done", "current", "waiting", "failed", "skipped"]
 """How an instance is coloured; one without a view is still to come."""
 
 MAX_LABEL_CHARS = 80
+# Mermaid's `maxTextSize` and `maxEdges`: https://mermaid.js.org/config/schema-docs/config.html
 MAX_DRAWN_CHARS = 50_000
 MAX_DRAWN_EDGES = 500
 """Mermaid draws an error in the place of a larger picture, and no picture may lift these limits."""
@@ -170,6 +171,7 @@ class _Drawing:
 
     def name(self, at: Instance) -> str:
         """An identifier no diagram language reserves."""
+        # A node called `end` would break the flowchart (https://mermaid.js.org/syntax/flowchart.html).
         return f"n_{at.node}" if at.sub_item is None else f"{self.box(at.sub_item)}_{at.node}"
 
     def box(self, key: SubItemKey | None) -> str:
@@ -228,6 +230,8 @@ def _mermaid_arrow(edge: Edge) -> str:
 
 
 def _mermaid_text(text: str) -> str:
+    # How Mermaid writes a code point:
+    # https://mermaid.js.org/syntax/flowchart.html#entity-codes-to-escape-characters
     return _NOT_PLAIN.sub(lambda found: f"#{ord(found.group())};", text)
 
 

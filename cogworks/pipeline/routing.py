@@ -49,6 +49,7 @@ def evaluate_expression(expression: Expression, view: Mapping[str, Any]) -> bool
         case Or(operands):
             return any(evaluate_expression(each, view) for each in operands)
         case _:
+            # No truth but `true`: that a text or a list is there says nothing.
             return _value(expression, view) is True
 
 
@@ -69,6 +70,7 @@ def read_path(path: str, view: Mapping[str, Any]) -> tuple[Any] | tuple[()]:
     return () if value is _MISSING else (value,)
 
 
+# No JSON value, for `null` is one.
 _MISSING = object()
 """What an unknown path leads to."""
 _ORDERINGS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -83,6 +85,7 @@ def _kind(value: object) -> str:
     match value:
         case None:
             return "null"
+        # Before numbers: in Python `True` is an `int`.
         case bool():
             return "boolean"
         case int() | float():
@@ -123,6 +126,7 @@ def _compare(name: Operator, left: object, right: object) -> bool:
     if name == "in":
         return _is_in(left, right)
     kind = _kind(left)
+    # Also for `!=`: what is not there, or is of another type, compares as nothing (docs/pipelines.md).
     if kind == "unknown" or kind != _kind(right):
         return False
     if name in {"==", "!="}:
@@ -164,6 +168,7 @@ def evaluate(condition: Condition | None, view: Mapping[str, Any], ask: Ask | No
     Raises:
         Undecided: a model-evaluated condition has to be decided and `ask` is None.
     """
+    # An answer costs money, and `all` with a false expression needs none.
     known = without_model(condition, view)
     if known is not None:
         return known
@@ -355,6 +360,7 @@ def evaluate_edges(
     results: dict[EdgeId, bool] = {}
     for edge in edges:
         results[edge.id] = evaluate(edge.condition, view, ask)
+        # A question behind it would be paid for and change nothing.
         if results[edge.id] and node.evaluation == "first-matching":
             break
     return results

@@ -260,6 +260,7 @@ class RunState(Value):
             lease = lease.model_copy(update=kept)
         others = tuple(held for held in self.leases if held.instance != lease.instance)
         waiting = tuple(each for each in self.given_back if each is not unfinished)
+        # Later steps may run under another account, and have to know our comments by their authors.
         known = self.identities if identity in self.identities else (*self.identities, identity)
         return self.model_copy(
             update={"leases": (*others, lease), "given_back": waiting, "identities": known}
@@ -328,6 +329,7 @@ def visit_key(state: RunState, instance: Instance, index: int) -> VisitKey:
     node, sub_item = instance
     # The run id has `/cogworks restart` begin with new keys; a visit that is taken over keeps its key.
     parts = (state.repository_id, str(state.issue), state.run_id, node, sub_item or "", str(index))
+    # Parted by a character that no part holds, so that other parts never make the same text.
     return VisitKey(hashlib.sha256("\x1f".join(parts).encode()).hexdigest())
 
 

@@ -58,6 +58,7 @@ class Table:
         if len(value) > MAX_TEXT_CHARS:
             self._wrong(key, value, f"at most {MAX_TEXT_CHARS} characters")
             return None
+        # Answered all the same, so that edges to a badly named node are not refused besides.
         if shape is not None and shape.pattern.fullmatch(value) is None:
             self._wrong(key, value, shape.wanted)
         return value
@@ -65,6 +66,7 @@ class Table:
     def refuse_all(self, keys: Mapping[str, str]) -> None:
         """Note every key that is there though cogworks does not obey it: key -> what to say of it."""
         for key, reason in keys.items():
+            # Asked for, so that `close` does not call it unknown as well.
             if self._raw(key) is not None:
                 self.refuse(key, reason)
 

@@ -143,6 +143,7 @@ def _snapshot(pipeline: Pipeline, edge: Edge, view: Mapping[str, Any]) -> dict[s
     if pipeline.node(edge.source).evaluation == "explicit":
         paths = [f"{slot}.next_edges" for slot in pipeline.node(edge.source).outputs]
     found = ((path, read_path(path, view)) for path in dict.fromkeys(paths))
+    # `null` in the view is a value, a path that leads nowhere is none.
     return {path: value[0] for path, value in found if value}
 
 
@@ -168,6 +169,7 @@ def settle(state: RunState, pipeline: Pipeline, visit: VisitRecord, view: Mappin
     Raises:
         Undecided: a routing visit lacks an answer.
     """
+    # A failure decides no edge: whoever does it again has to find them open.
     if visit.status == "failed":
         return state.recorded(visit)
     ask = answers_of(visit) if is_routing(visit.instance) else None
@@ -175,6 +177,7 @@ def settle(state: RunState, pipeline: Pipeline, visit: VisitRecord, view: Mappin
     try:
         verdict = out_edges_after(pipeline, place, view, _traversals(state, pipeline), ask=ask)
     except Undecided:
+        # A routing visit is what would be awaited: nothing else can decide these edges.
         if ask is not None:
             raise
         return state.recorded(visit.model_copy(update={"awaits_routing": True}))
@@ -186,8 +189,10 @@ def settle(state: RunState, pipeline: Pipeline, visit: VisitRecord, view: Mappin
     if verdict.rework is None:
         return after
     counted = edge_key(verdict.rework, visit.sub_item)
+    # Counted for good, whatever the loop undoes: so every run ends.
     walked = {**after.traversals, counted: after.traversals.get(counted, 0) + 1}
     undone = reopened_by(pipeline, verdict.rework, visit.sub_item)
+    # With the answers that were given on the way: they are about results that no longer count.
     repeated = frozenset(undone.instances) | {routing_of(at) for at in undone.instances}
     reopened = after.discarding(repeated, frozenset(_key(ref) for ref in undone.edges))
     return reopened.model_copy(update={"traversals": walked})
@@ -195,8 +200,10 @@ def settle(state: RunState, pipeline: Pipeline, visit: VisitRecord, view: Mappin
 
 def switched(state: RunState, pipeline: Pipeline) -> RunState:
     """The run on another pipeline, as its first node chose; what was decided on the old graph counts no more."""
+    # The same graph under another name: every place and edge is still there.
     if state.graph_hash == pipeline.graph_hash:
         return state.model_copy(update={"pipeline": pipeline.name})
+    # Discarded and kept: their cost counts, and their numbers and folders are taken.
     discarded = tuple(visit.model_copy(update={"is_discarded": True}) for visit in state.visits)
     return state.model_copy(
         update={
@@ -253,6 +260,7 @@ def learn_classification(state: RunState, output: Mapping[str, Any]) -> RunState
     scope = output.get("estimated_scope")
     complexity = scope.get("complexity") if isinstance(scope, Mapping) else None
     update: dict[str, Any] = {"kind": str(output.get("type", "")), "complexity": str(complexity or "")}
+    # Set and never lifted: a later answer of a model must not open a gate.
     if output.get("safety_affecting") is True:
         update["is_safety_critical"] = True
     return state.model_copy(update=update)

@@ -40,6 +40,7 @@ def foundations(
     place = place_of(at)
     found = [(known, Foundation(branch=known.head)) for known in _dependencies(state, pipeline, pulls, place)]
     found += [
+        # At this very head: what is pushed to the branch later nobody has passed.
         (known, Foundation(branch=known.head, oid=pulls[known.number].head_oid))
         for known in _passed_before(state, pipeline, pulls, place)
     ]
@@ -83,6 +84,7 @@ def _passed_before(
 def stands_on(head: BranchName, bases: Mapping[BranchName, BranchName]) -> Iterator[BranchName]:
     """The branches below this one, as its pull requests were opened."""
     seen = {head}
+    # Others can push a ledger, so that its bases may lead round in a circle.
     while (base := bases.get(head)) is not None and base not in seen:
         yield base
         seen.add(base)
@@ -198,6 +200,7 @@ def done_with(standing: Standing) -> frozenset[IssueNumber]:
 def is_all_merged(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> bool:
     """Whether the run is done and everything that it made is merged."""
     known = _to_merge(state)
+    # A run without a pull request has merged nothing, so nothing closes its issue for it.
     return state.status == "done" and bool(known) and all(_is_merged(each, pulls) for each in known)
 
 

@@ -95,6 +95,7 @@ class VisitRecord(Value):
         return (
             self.has_output
             and bool(self.changes)
+            # One wish of a person among them, and the result is rejected all the same.
             and all(change.check or change.merges for change in self.changes)
         )
 
@@ -189,6 +190,7 @@ class FoldedVisits(Value):
             update={
                 "indices": tuple(sorted((*self.indices, visit.index))),
                 "spend": self.spend + visit.spend,
+                # Rounded, because sums of floats drift, and equal states have to be equal texts.
                 "duration_s": round(self.duration_s + visit.duration_s, 3),
             }
         )
