@@ -226,7 +226,7 @@ def _order(
         check=check,
         checkpoint=checkpoint,
         secure=purse.secure,
-        # Asked when code is about to run: the answer may cost a request.
+        # Asked only when a service is opened that could run code: the answer may cost a request.
         needs_walls=lambda: needs_walls(
             tracker,
             claimed.snapshot,

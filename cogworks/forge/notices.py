@@ -246,6 +246,8 @@ def _is_our_status(comment: Comment) -> bool:
     return comment.viewer_did_author or (comment.author is not None and comment.author.is_bot)
 
 
+# Told by the headline (`ledger/record.change_for`): a read brings the messages of earlier commits, and no
+# earlier state.
 _RECORDED = re.compile(r"cogworks: \S+ (?:succeeded|failed)\b")
 
 

@@ -173,6 +173,7 @@ def _labels(
     wanted = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
     if state.status in ("done", "cancelled"):
         return frozenset(wanted)
+    # A routing visit has no label of its own: it shows at the node whose edges it decides.
     active = {place_of(instance).node for instance in position.ready}
     for instance, status in position.statuses.items():
         if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE, InstanceStatus.ROUTING):

@@ -225,6 +225,7 @@ def _candidate(
         action=action,
         saliency=saliency,
         urgency=urgency,
+        # A move has no other content, and without any the arbiter would take all of one action for the same.
         payload_hash=slot_id,
         priority=priority,
     )
