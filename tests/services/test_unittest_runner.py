@@ -87,6 +87,22 @@ def messages(response: Response) -> dict[str, str]:
     return {case["id"]: case.get("message", "") for case in response.result["cases"]}
 
 
+def test_methods_that_are_named_after_files_of_the_repository_have_the_same_ids_in_every_run(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "import os\nimport unittest\n\nDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'data')\n\n\n"
+        "class Files(unittest.TestCase):\n    pass\n\n\n"
+        "for name in ('a.txt', 'b.txt'):\n    path = os.path.join(DATA, name)\n"
+        "    setattr(Files, f'test_{path}', lambda self, path=path: open(path).close())\n"
+    )
+    place = laid_out(tmp_path, {"test_files.py": text, "data/a.txt": ""})
+    known = "test_files.py::Files::test_data/a.txt"
+
+    assert outcomes(simulated(place, COMMAND)) == {known: "passed", known.replace("a.txt", "b.txt"): "failed"}
+    assert outcomes(simulated(place, COMMAND, known)) == {known: "passed"}
+
+
 def test_each_test_is_reported_under_the_id_that_pytest_gives_it(whole: Response) -> None:
     assert outcomes(whole) == {
         "tests/deep/test_deep.py::Base::test_price": "passed",

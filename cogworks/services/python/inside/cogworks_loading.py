@@ -137,7 +137,9 @@ class Loader(unittest.TestLoader):
 
     def _name(self, test: Any, file: str) -> None:
         place = os.path.relpath(file, self._root).replace(os.sep, "/") if file else EVERYTHING
-        setattr(test, _ID, written("::".join([_own_file(test, self._root) or place, *_names(test)])))
+        # The folder of a run is another one each time, and methods may be named after the paths of files.
+        names = (name.replace(f"{self._root}{os.sep}", "") for name in _names(test))
+        setattr(test, _ID, written("::".join([_own_file(test, self._root) or place, *names])))
 
     def _match_path(self, path: str, full_path: str, pattern: str) -> bool:
         place = os.path.relpath(full_path, self._root).replace(os.sep, "/")
