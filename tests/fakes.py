@@ -30,6 +30,7 @@ from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Stretch
 from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid
 from tests.shipped import prompts
@@ -465,6 +466,7 @@ class FakePorts:
     """Why a person wants the visit to stop, from now on."""
     saved: list[dict[str, str]] = field(default_factory=list)
     """What was kept at each checkpoint."""
+    looked_at: Mapping[str, Sequence[Stretch]] = field(default_factory=dict)
     sandboxes: SandboxPool | None = None
     """Where probes work; None: nobody may send any."""
 
@@ -498,6 +500,9 @@ class FakePorts:
 
     def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
         return None
+
+    def looked(self) -> Mapping[str, Sequence[Stretch]]:
+        return self.looked_at
 
     def index(self) -> Index:
         return Index(self.copy, Store())

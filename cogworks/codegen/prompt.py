@@ -3,6 +3,7 @@
 Whether written tests assert what is wanted, as a model sees it: an opt-in question before they are handed over."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
@@ -20,6 +21,7 @@ from cogworks.nodes.shown import repository_view, shown_once, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.changed import around_changes
 from cogworks.sight.question import About
+from cogworks.sight.seen import Stretch
 from cogworks.sight.sizes import tokens_of
 from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity, SubItemKey, Value
@@ -85,7 +87,7 @@ def implementation_opening(
     paths = {file.path for file in handed_over.files}
     others = [path for path in workspace.files() if is_test_path(path) and path not in paths]
     plan = item.model_dump(mode="json", exclude={"test_specification"})
-    view = _view(task, ports, item, known, apart=sorted(paths), hidden=others)
+    view = _view(task, ports, item, known, apart=sorted(paths), hidden=others, looked=ports.looked())
     variables = {
         **known,
         "interfaces": _interfaces(known, view),
@@ -132,6 +134,7 @@ def _view(
     *,
     apart: Sequence[str] = (),
     hidden: Sequence[str] = (),
+    looked: Mapping[str, Sequence[Stretch]] = MappingProxyType({}),
     wants_tests: bool = False,
 ) -> FirstView:
     wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
@@ -144,6 +147,7 @@ def _view(
         without=frozenset({spec_path(task), *unchanged, *apart}),
         hidden=frozenset(hidden),
         wants_tests=wants_tests,
+        looked=looked,
     )
     return repository_view(task, ports, about)
 

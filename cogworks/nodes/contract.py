@@ -27,6 +27,7 @@ from cogworks.repair.consulting import HasPath
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.repair.transact.transaction import Tree
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Stretch
 from cogworks.vocabulary import BranchName, CommitOid, ScopeCode, Value
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -230,6 +231,9 @@ class NodePorts(Protocol):
         Args:
             hidden: paths that are not even named.
         """
+
+    def looked(self) -> Mapping[str, Sequence[Stretch]]:
+        """Path -> lines that looks of this visit have shown so far, of files that are still the same."""
 
     def index(self) -> Index:
         """What the working copy says as it is now, ready to be searched."""

@@ -107,7 +107,7 @@ class _Excerpt:
         self._quoted = sought.quoted
         self._held = self._members()
         texts = [self._own_text(place) for place in range(len(definitions))]
-        basis = scores_of(definitions, texts, sought, touched)
+        basis = scores_of(definitions, texts, sought, path)
         self._scores = with_users(basis, definitions, texts, sought.used)
         self.names = self._best()
         used = (*sought.used, *self.names)

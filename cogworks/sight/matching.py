@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cogworks.sight.cards import Outlined
 from cogworks.sight.messages import Quoted
+from cogworks.sight.seen import Stretch
 from cogworks.sight.words import terms_of
 
 _K1, _B = 1.2, 0.6
@@ -26,6 +27,8 @@ _MENTIONED = 3.0
 """A parameter, or another word of a header, that the request names."""
 TOUCHED = 1_000.0
 """Before everything that only matches; the smallest definition around a touched line first."""
+_LOOKED = 12.0
+"""What a definition counts that somebody looked at before, as far as the look was at little else."""
 WRITES = 12.0
 """What a line counts that can have written a message which the request quotes."""
 _LENGTH, _LONG = 0.5, 60
@@ -46,6 +49,8 @@ class Sought(NamedTuple):
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     used: Collection[str] = ()
     """Names of the best definitions so far: who uses them matters as well."""
+    looked: Mapping[str, Sequence[Stretch]] = MappingProxyType({})
+    """Path -> lines that somebody looked at before."""
     quoted: Quoted = Quoted("")
     """The request, for messages that it quotes and headings that it names."""
 
@@ -58,14 +63,15 @@ def meant_in(sought: Sought) -> frozenset[str]:
 
 
 def scores_of(
-    definitions: Sequence[Outlined], texts: Sequence[str], sought: Sought, touched: Collection[int]
+    definitions: Sequence[Outlined], texts: Sequence[str], sought: Sought, path: str
 ) -> list[float]:
     """BM25 over the definitions of a file, with what its names and touched lines add; without who uses what.
 
     Args:
         texts: of each definition, what is its own.
-        touched: lines of the file that a change touched.
+        path: of the file.
     """
+    touched, looked = sought.touched.get(path, ()), sought.looked.get(path, ())
     heads = [f"{each.name} {each.documentation} {each.signature}" for each in definitions]
     counts = [
         Counter([*terms_of(text), *(term for term in {*terms_of(head)} for _ in range(_HEAD_WEIGHT))])
@@ -88,6 +94,7 @@ def scores_of(
         + (2 * (_NAMED + more) if each.kind == "section" and sought.quoted.names(each.name) else 0.0)
         + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
         + _touching(each, touched)
+        + _LOOKED * _looked_at(each, looked)
         + (WRITES if any(map(sought.quoted.is_written_by, texts[place].splitlines())) else 0.0)
         for place, each in enumerate(definitions)
     ]
@@ -134,6 +141,20 @@ def _touching(each: Outlined, touched: Collection[int]) -> float:
     if any(each.first <= line <= each.last for line in touched):
         return TOUCHED / (1 + (each.last - each.first) / _LONG)
     return 0.0
+
+
+def _looked_at(each: Outlined, looked: Sequence[Stretch]) -> float:
+    """0 to 1: how much of a definition somebody looked at; what was looked at with much else counts less."""
+    length = each.last - each.first + 1
+    return max(
+        (
+            max(0, min(last, each.last) - max(first, each.first) + 1)
+            / length
+            * min(1.0, _LONG / (last - first + 1))
+            for first, last in looked
+        ),
+        default=0.0,
+    )
 
 
 def _length(each: Outlined, text: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from cogworks.sight.seen import Stretch
 from cogworks.sight.words import terms_of
 
 MAX_CHARS = 60_000
@@ -58,6 +59,8 @@ class About(NamedTuple):
     """Whether the tests nearest to what it is about are shown, for whoever writes more of them."""
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """Path -> lines that a change touched; the definitions around them are shown, and every line has its number."""
+    looked: Mapping[str, Sequence[Stretch]] = MappingProxyType({})
+    """Path -> lines that somebody looked at for the same work before; who goes on from there needs them as well."""
     standards: Mapping[str, str] = MappingProxyType({})
     """Path of a file by which people judge such work -> who says so."""
     beside: tuple[Beside, ...] = ()

@@ -33,6 +33,8 @@ _GUIDANCE = 0.8
 _SYMBOL, _PATH, _FRAME = 0.4, 1.5, 0.8
 _SAID = 0.35
 """Of a file whose own name the request says, though not as a path."""
+_LOOKED = 0.8
+"""Of a file that somebody looked at before, who works on the same."""
 _STANDARD = 0.6
 """Of a file by which people say that such work is judged, beside what it says of the task."""
 _HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.1
@@ -119,6 +121,7 @@ class _Ranking:
         self._add_standards()
         self._add(self._paths(), _PATH, "named")
         self._add(self._frames(), _FRAME, "in a traceback")
+        self._add(self._looked(), _LOOKED, "looked at before")
         seeds = self._best(_SEEDS)
         self._add(self._near(seeds), _NEAR, "imports near")
         self._add(self._tested(), _TESTED, "its tests match")
@@ -228,6 +231,9 @@ class _Ranking:
             for place in _meant(written, self._documents, is_foreign=True):
                 scores.setdefault(place, 1.0 / (1 + depth))
         return scores
+
+    def _looked(self) -> dict[int, float]:
+        return {place: 1.0 for place, each in enumerate(self._documents) if self._about.looked.get(each.path)}
 
     def _history(self) -> dict[int, float]:
         """Files that commits with similar messages changed."""

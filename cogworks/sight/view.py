@@ -119,7 +119,9 @@ class _View:
         named = named_in(about)
         terms = {term: weight for term, weight in named.terms.items() if term not in _SYNTAX}
         quoted = Quoted(f"{about.title}\n{about.text}")
-        self._sought = Sought(terms, named.symbols, named.stressed, about.touched, quoted=quoted)
+        self._sought = Sought(
+            terms, named.symbols, named.stressed, about.touched, quoted=quoted, looked=about.looked
+        )
 
     def result(self) -> FirstView:
         ranked = rank(self._index, self._about)

@@ -47,6 +47,7 @@ def looks_of(
     index: Callable[[], Index],
     service: Callable[[], "DomainService"],
     hidden: frozenset[str],
+    seen: Seen,
 ) -> Looks:
     """The looks of one question series, under the repository's policy.
 
@@ -54,6 +55,7 @@ def looks_of(
         files: those below `.cogworks`, of the default branch.
         index: what the working copy says as it is when a turn begins.
         hidden: paths that whoever asks must not see.
+        seen: is told of each line of a file that a look shows.
 
     Raises:
         ConfigurationError: the repository's policy is malformed, or would loosen the built-in one.
@@ -72,6 +74,7 @@ def looks_of(
         trail=audit.trail,
         tree=copy.tree_name,
         trials=trials,
+        seen=seen,
     )
 
 

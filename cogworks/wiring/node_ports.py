@@ -1,7 +1,7 @@
 """What a node is handed of a session: each port is a call of what the session holds."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -10,6 +10,7 @@ from cogworks.llm.conversation import Looks
 from cogworks.nodes.contract import Asks, DomainService, Workspace
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Seen, Stretch
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class SessionPorts:
     open_workspace: Callable[[], Workspace]
     open_index: Callable[[], Index]
     open_looks: Callable[[frozenset[str]], Looks]
+    seen: Seen
     open_sandbox_pool: Callable[[], AbstractContextManager[SandboxPool]]
     run: Callable[[str, str], ScriptRun]
     said: set[str] = field(default_factory=set)
@@ -62,6 +64,9 @@ class SessionPorts:
 
     def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
         return self.open_looks(hidden)
+
+    def looked(self) -> Mapping[str, Sequence[Stretch]]:
+        return {path: self.seen.stretches(path) for path in self.seen.paths}
 
     def workspace(self) -> Workspace:
         return self.open_workspace()

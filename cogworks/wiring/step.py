@@ -42,6 +42,7 @@ from cogworks.nodes.registry import NODES
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import Environment, child_environment
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Seen
 from cogworks.sight.store import Store as SightStore
 from cogworks.telling import During, in_silence
 from cogworks.vocabulary import BranchName, CommitOid, RunId
@@ -85,6 +86,7 @@ class _Session:
         self._copy: WorkingCopy | None = None
         self._open_sight_store = open_sight_store
         self._store: SightStore | None = None
+        self._seen = Seen(lambda path: self._workspace().read(path))
         self._look_audit = look_audit(order, now=elapsed_s)
 
         def told(line: str) -> None:
@@ -102,6 +104,7 @@ class _Session:
             open_workspace=self._workspace,
             open_index=self._index,
             open_looks=self._looks,
+            seen=self._seen,
             open_sandbox_pool=lambda: open_sandbox_pool(self._workspace()),
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )
@@ -123,6 +126,7 @@ class _Session:
             index=self._index,
             service=self._opened_service,
             hidden=hidden,
+            seen=self._seen,
         )
 
     def _sight_store(self) -> SightStore:

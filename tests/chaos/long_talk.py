@@ -1,6 +1,7 @@
 """A visit of twelve turns on the demonstration's stage: two writers look around before they answer, and every turn is paid for."""
 
 import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +40,23 @@ class LongTalk:
         found = [json.dumps(each.body, sort_keys=True) for each in self.server.seen]
         self.server.seen.clear()
         return found
+
+    def views(self) -> list[list[Mapping[str, Any]]]:
+        """What of the repository each first question of the visit showed, as the ledger tells."""
+        remote = next(self.played.hub.rglob("HEAD")).parent
+        ledger = "cogworks/ledger/1"
+        names = _git(remote, "ls-tree", "-r", "--name-only", ledger).split()
+        found = [
+            json.loads(_git(remote, "show", f"{ledger}:{name}"))["shown"]
+            for name in names
+            if "code_generation" in name and "/manifest-" in name
+        ]
+        return [each for each in found if each]
+
+
+def _git(remote: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(remote), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def _look(turn: int) -> Mapping[str, Any]:

@@ -49,3 +49,13 @@ def _paid(point: CrashPoint, words: Sequence[str], talk: LongTalk) -> Iterator[s
     # The reply that came in as the runner died is in no ledger.
     if times.total() > TURNS + 1:
         yield f"{point}: {times.total() - TURNS} turns were paid twice"
+
+
+def test_what_whoever_wrote_the_tests_looked_at_counts_for_whoever_writes_the_code(talk: LongTalk) -> None:
+    undisturbed(talk)
+
+    # The first reader has looked at nothing yet, and goes on to read these.
+    for_tests, for_code = ({each["path"]: each["reasons"] for each in view} for view in talk.views())
+    looked = {"README.md", "src/hourglass/parsing.py", "src/hourglass/__init__.py"}
+    assert {path for path in for_tests if "looked at before" in for_tests[path]} == set()
+    assert {path for path in for_code if "looked at before" in for_code[path]} >= looked

@@ -168,6 +168,20 @@ def test_after_a_change_that_was_kept_the_coder_is_shown_the_files_as_they_are()
     assert place.copy.tree[PATH] == FIXED.replace("a + b", "a + b  # a sum")
 
 
+def test_whoever_writes_the_code_is_shown_what_was_looked_at_when_the_tests_were_written() -> None:
+    steps = "".join(
+        f"def step_{number}():\n    return {number}\n" + "    # .\n" * 20 for number in range(300)
+    )
+    place = world(written(), implemented(), files={**FILES, "src/adder/steps.py": steps})
+    place.looked_at = {"src/adder/steps.py": [(23 * 22, 23 * 22 + 22)]}
+
+    outcome = visited(place)
+
+    assert isinstance(outcome, Succeeded)
+    for_tests, for_code, *_ = place.model.asked
+    assert ("return 23" in for_tests, "return 23" in for_code) == (False, True)
+
+
 def test_of_a_long_file_what_was_declared_stands_once_for_whoever_writes_the_code() -> None:
     around = "".join(f"def other{number}():\n    return {number}\n\n\n" for number in range(100))
     text = f"{around}class Adds:\n    total = 0\n\n\n{around.replace('other', 'more')}"

@@ -6,10 +6,11 @@ that enters a prompt may differ from a real run.
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -35,6 +36,7 @@ from cogworks.nodes.task import NodeTask, PullRequestRef, SubItemRef, Visit, Wor
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import parse_config
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Seen, Stretch
 from cogworks.sight.store import Store
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import VISIT_TRAILER, BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
@@ -156,8 +158,22 @@ class Session:
     def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
         audit = ActionAudit(Identity(), now=self.now)
         return looks_of(
-            self.node, {}, self.copy, audit, index=self.index, service=lambda: self.service, hidden=hidden
+            self.node,
+            {},
+            self.copy,
+            audit,
+            index=self.index,
+            service=lambda: self.service,
+            hidden=hidden,
+            seen=self.seen,
         )
+
+    def looked(self) -> Mapping[str, Sequence[Stretch]]:
+        return {path: self.seen.stretches(path) for path in self.seen.paths}
+
+    @cached_property
+    def seen(self) -> Seen:
+        return Seen(self.copy.read)
 
     def index(self) -> Index:
         return Index(self.copy, Store())

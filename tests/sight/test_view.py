@@ -188,6 +188,37 @@ def test_room_that_nothing_else_needs_goes_to_the_tests_near_for_whoever_writes_
     assert shown["tests/test_pricing.py"].reasons[0] == "tests near"
 
 
+def test_what_was_looked_at_before_for_the_same_work_is_shown_though_the_request_does_not_say_it() -> None:
+    steps = "\n\n".join(
+        f"def step_{number}(value):\n    return value * {number}\n" + f"    # {number}\n" * 20
+        for number in range(200)
+    )
+    files = {**SHOP, "src/shop/steps.py": steps}
+    [line] = [number for number, text in enumerate(steps.splitlines(), 1) if text == "def step_140(value):"]
+    about = About(title="Round the price")
+
+    before = first_view(index_of(files), about, room_tokens=4_000)
+    after = first_view(
+        index_of(files), about._replace(looked={"src/shop/steps.py": [(line, line + 2)]}), room_tokens=4_000
+    )
+
+    shown = {each.path: each for each in after.files}["src/shop/steps.py"]
+    assert "src/shop/steps.py" not in {each.path for each in before.files}
+    assert "    return value * 140" in shown.text
+    assert "    return value * 20\n" not in shown.text
+    assert "looked at before" in shown.reasons
+
+
+def test_what_was_looked_at_but_is_hidden_from_this_reader_is_not_shown() -> None:
+    about = About(
+        title="Round", looked={"src/shop/cart.py": [(1, 2)]}, hidden=frozenset(["src/shop/cart.py"])
+    )
+
+    view = first_view(index_of(SHOP), about)
+
+    assert "src/shop/cart.py" not in {each.path for each in (*view.files, *view.named)}
+
+
 def test_an_empty_repository_has_an_empty_view() -> None:
     view = first_view(index_of({}), PRICES)
 
