@@ -110,6 +110,11 @@ def fix(
 
     docs/evaluate.md is the run-book. It also says what to do when a repair does not work.
     """
+    from cogworks.domain_services.ahead import started_ahead
+    from cogworks.settings.for_services import own_environment
+
+    # It starts while the rest is loaded.
+    starts = click.get_current_context().with_resource(started_ahead(repo, own_environment()))
     from cogworks.repair.testcommand import USUAL, read_command
     from cogworks.settings.config import read_environment
     from cogworks.wiring.fix import Order, open_repair
@@ -142,6 +147,7 @@ def fix(
             listener=_listener(options.logging.stream),
             progress=_say,
             during=ticking(_say, only_long=True),
+            starts=starts,
         ) as repair:
             try:
                 with ended_by_signal():

@@ -21,7 +21,6 @@ from cogworks.domain_services.answers import (
 from cogworks.domain_services.checking import Artifacts, InterfaceMap, Parts, SimulateParams, ValidateParams
 from cogworks.domain_services.limits import Breaker, Limits, within
 from cogworks.domain_services.messages import (
-    MAX_MESSAGE_BYTES,
     Caller,
     Diagnostic,
     ErrorCode,
@@ -42,6 +41,7 @@ from cogworks.domain_services.origins import HasBase, HasPath, HasRemote
 from cogworks.domain_services.parts import in_parts, joined
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import (
+    MAX_MESSAGE_BYTES,
     ServiceFailed,
     ServiceGone,
     ServiceRefused,

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict
 from cogworks.vocabulary import Severity, Value
 
 API_VERSION = "1.0"
-MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
 Category = Literal[
     "syntax_error",

@@ -1,24 +1,23 @@
 """From a service's configuration to a client of it."""
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from cogworks.domain_services.ahead import PYTHON_SERVICE, Starts
 from cogworks.domain_services.client import Configured, ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
 from cogworks.domain_services.languages import told_at
 from cogworks.domain_services.limits import within
 from cogworks.domain_services.messages import Caller
-from cogworks.domain_services.over_wire import HttpTransport, SocketTransport
+from cogworks.domain_services.over_socket import SocketTransport
+from cogworks.domain_services.over_wire import HttpTransport
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import ServiceGone, ServiceRefused, Transport
 from cogworks.masking import secrets_of
-from cogworks.settings.config import package_index_settings
 from cogworks.settings.credentials import Credential, first_credential
+from cogworks.settings.for_services import package_index_settings
 
-BUNDLED = ServiceConfig(
-    name="python", command=(sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
-)
+BUNDLED = ServiceConfig(name="python", command=PYTHON_SERVICE)
 """What a repository without `services.toml` gets."""
 BUNDLED_PATTERNS = ("*.py", "*.pyi")
 """The files it is asked about, as its handshake says; known here so that nobody has to start it to know."""
@@ -62,6 +61,7 @@ def open_client(
     caller: Caller | None = None,
     left_s: Callable[[], float | None] = lambda: None,
     configured: Configured | None = None,
+    starts: Starts = ServiceProcess,
 ) -> ServiceClient:
     """A client that reaches the service at the first question; close it.
 
@@ -70,9 +70,10 @@ def open_client(
             packages come from, and the token named in `token_env` to a `url`.
         left_s: what is left of the time of whoever asks; None: no limit.
         configured: what the repository says of its environment, tests and folders.
+        starts: where the service is a process of ours, what makes it one.
     """
     return ServiceClient(
-        lambda: open_transport(service, environment, left_s=left_s()),
+        lambda: open_transport(service, environment, left_s=left_s(), starts=starts),
         name=service.name,
         caller=caller,
         limits=service.limits,
@@ -83,7 +84,11 @@ def open_client(
 
 
 def open_transport(
-    service: ServiceConfig, environment: Mapping[str, str], *, left_s: float | None = None
+    service: ServiceConfig,
+    environment: Mapping[str, str],
+    *,
+    left_s: float | None = None,
+    starts: Starts = ServiceProcess,
 ) -> Transport:
     """The way to the service, as configured; a start takes at most `left_s`.
 
@@ -92,7 +97,7 @@ def open_transport(
         ServiceRefused: the token is not there.
     """
     if service.started:
-        return ServiceProcess(
+        return starts(
             service.started,
             environment=environment,
             start_s=within(service.limits.start_s, left_s),

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from cogworks.domain_services.over_wire import exchange_line
+from cogworks.domain_services.over_socket import exchange_line
 from cogworks.domain_services.transport import ServiceGone, ServiceSlow
 from cogworks.removal import remove_tree
 
@@ -80,6 +80,10 @@ class ServiceProcess:
         except OSError as error:
             remove_tree(self._folder, ignore_errors=True)
             raise ServiceGone(f"{' '.join(command)} cannot be started: {error}") from error
+
+    def accepts_within(self, start_s: float) -> None:
+        """How long it may take from the first exchange until it accepts a connection."""
+        self._start_s = start_s
 
     @property
     def pid(self) -> int:

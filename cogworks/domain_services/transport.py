@@ -3,10 +3,15 @@
 What went wrong with a domain service.
 """
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from cogworks.domain_services.messages import ErrorCode
 from cogworks.errors import CogworksError
+
+if TYPE_CHECKING:
+    # A process can be started before what is said to it is loaded.
+    from cogworks.domain_services.messages import ErrorCode
+
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
 
 class Transport(Protocol):
@@ -31,7 +36,7 @@ class Transport(Protocol):
 class ServiceFailed(CogworksError):
     """A domain service could not be used; asking it the same again will not help."""
 
-    def __init__(self, message: str, *, service: str, method: str, code: ErrorCode | None = None) -> None:
+    def __init__(self, message: str, *, service: str, method: str, code: "ErrorCode | None" = None) -> None:
         self.service = service
         self.method = method
         self.code = code

@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode, Response, ServiceError, frame
+from cogworks.domain_services.messages import ErrorCode, Response, ServiceError, frame
+from cogworks.domain_services.transport import MAX_MESSAGE_BYTES
 
 MAX_CALLERS = 32
 """Connections at a time; one more is closed at once."""

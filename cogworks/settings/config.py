@@ -18,6 +18,7 @@ from cogworks.settings.credentials import (
     unusable_credentials,
     unusable_proxies,
 )
+from cogworks.settings.for_services import SERVICES_VARIABLE, environments_in, work_folder
 from cogworks.settings.sections import (
     ASKED_ABOUT,
     AuditConfig,
@@ -253,8 +254,8 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_server_url=env.get("GITHUB_SERVER_URL", ""),
         cassette_dir=env.get("COGWORKS_CASSETTE_DIR", ""),
         cassette_mode="" if mode == "replay" else mode,
-        work_dir=env.get("COGWORKS_WORK_DIR") or str(_cache_home(env) / "cogworks"),
-        services_config=env.get("COGWORKS_DOMAIN_SERVICES_CONFIG", ""),
+        work_dir=work_folder(env),
+        services_config=env.get(SERVICES_VARIABLE, ""),
         host=f"actions:{run}" if run else "",
         color="NO_COLOR" not in env,
         is_ci=bool(env.get("CI")),
@@ -271,32 +272,7 @@ def _words(command: str) -> tuple[tuple[str, ...], str]:
 
 def environments_folder(environment: Environment) -> Path:
     """Where the bundled services keep what they install for repositories."""
-    return Path(environment.work_dir) / "environments"
-
-
-PACKAGE_INDEX_VARIABLES = (
-    "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
-    "PIP_NO_INDEX", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "SSL_CERT_FILE",
-    "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
-    "CARGO_HOME", "GOPROXY", "NPM_CONFIG_REGISTRY", "npm_config_registry", "COGWORKS_REGISTRY_HOSTS",
-)  # fmt: skip
-"""What says where packages come from, and which registries a setup may reach; the bundled services get it, and nobody's code that they run."""
-
-
-def package_index_settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """The part of an environment that says where packages come from, pip's file of this user included."""
-    found = {name: environ[name] for name in PACKAGE_INDEX_VARIABLES if environ.get(name)}
-    home = environ.get("HOME")
-    config_home = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
-    # A service has a home of its own, where pip would look in vain.
-    own = Path(config_home) / "pip" / "pip.conf"
-    if "PIP_CONFIG_FILE" not in found and config_home and own.is_file():
-        found["PIP_CONFIG_FILE"] = str(own)
-    return found
-
-
-def _cache_home(env: Mapping[str, str]) -> Path:
-    return Path(env.get("XDG_CACHE_HOME") or Path(env.get("HOME") or "/tmp") / ".cache")  # noqa: S108 - only where a service account has no home
+    return environments_in(environment.work_dir)
 
 
 def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

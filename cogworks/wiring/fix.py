@@ -22,7 +22,9 @@ from cogworks.cycle.context import Task
 from cogworks.cycle.events import Event, Header, Limits
 from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.watchdogs import RunResult
+from cogworks.domain_services.ahead import Starts
 from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.process import ServiceProcess
 from cogworks.errors import PermissionRefused
 from cogworks.llm.gateway import Gateway, LookLimits, Meter
 from cogworks.llm.promptlog import PromptLog
@@ -177,6 +179,7 @@ def open_repair(
     provider: Provider | None = None,
     progress: Callable[[str], None] = lambda _: None,
     during: During = in_silence,
+    starts: Starts = ServiceProcess,
 ) -> Iterator[Repair]:
     """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
 
@@ -186,6 +189,7 @@ def open_repair(
         provider: asked instead of the configured one; nothing has to be configured then.
         progress: is told one line as each probe begins and ends.
         during: is told of everything that runs tests outside of probes.
+        starts: what makes a domain service a process of ours.
 
     Raises:
         UsageError: there is no such repository or commit, the tests do not apply, no test can be run to find out which
@@ -211,6 +215,7 @@ def open_repair(
                 left_s=lent.left_s,
                 test_command=order.words,
                 names=names,
+                starts=starts,
             ) as panel,
             ExitStack() as opened,
         ):

@@ -35,9 +35,9 @@ from cogworks.settings.config import (
     Environment,
     child_environment,
     environments_folder,
-    package_index_settings,
 )
 from cogworks.settings.credentials import PROXY_VARIABLES
+from cogworks.settings.for_services import package_index_settings
 from cogworks.wiring.clouds import CLOUDS, has_credentials
 from cogworks.wiring.model import check_model, is_local, program_of
 from cogworks.wiring.services import services_of

@@ -4,12 +4,14 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from cogworks.domain_services.ahead import Starts
 from cogworks.domain_services.client import Configured
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
 from cogworks.domain_services.limits import TEST_METHODS
 from cogworks.domain_services.messages import Caller, RepositorySettings
 from cogworks.domain_services.opening import BUNDLED, configured_services, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
+from cogworks.domain_services.process import ServiceProcess
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.config import (
     CONFIG_FILE,
@@ -30,6 +32,7 @@ def open_panel(
     left_s: Callable[[], float | None] = lambda: None,
     test_command: Sequence[str] = (),
     names: Sequence[str] = (),
+    starts: Starts = ServiceProcess,
 ) -> ServicePanel:
     """The domain services of a repository, each reached at the first question.
 
@@ -40,6 +43,7 @@ def open_panel(
         test_command: words of the command that tests are run with; none: what `[tests] command` says, else each service's
             own way.
         names: of what lies at the repository's root, which tell of its languages; none: nobody knows.
+        starts: what makes a service a process of ours.
 
     Raises:
         ConfigurationError: every problem of `services.toml` or `config.toml`.
@@ -54,6 +58,7 @@ def open_panel(
                 caller=caller,
                 left_s=left_s,
                 configured=configured_for(service, everywhere, is_told=bool(test_command)),
+                starts=starts,
             ),
             is_primary=service.role == "primary",
             artifacts=service.artifacts,

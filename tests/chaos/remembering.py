@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from cogworks.domain_services.messages import MAX_MESSAGE_BYTES
 from cogworks.domain_services.opening import BUNDLED
 from cogworks.domain_services.process import ServiceProcess
+from cogworks.domain_services.transport import MAX_MESSAGE_BYTES
 from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 PATIENCE_S = 120.0

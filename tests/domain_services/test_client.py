@@ -15,7 +15,7 @@ from cogworks.domain_services.exploring import TraceParams
 from cogworks.domain_services.limits import Breaker, Limits
 from cogworks.domain_services.messages import ConstraintResult, Diagnostic, ErrorCode, InterfaceContract
 from cogworks.domain_services.operations import NORMALISE, TRACE, VALIDATE
-from cogworks.domain_services.over_wire import SocketTransport
+from cogworks.domain_services.over_socket import SocketTransport
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import TryAgainLater

@@ -11,10 +11,10 @@ import respx
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.limits import Limits
-from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode
+from cogworks.domain_services.messages import ErrorCode
 from cogworks.domain_services.opening import open_transport
 from cogworks.domain_services.over_wire import HttpTransport
-from cogworks.domain_services.transport import ServiceFailed
+from cogworks.domain_services.transport import MAX_MESSAGE_BYTES, ServiceFailed
 
 HANDSHAKE = {
     "name": "far",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cogworks.demo.facts import AUTHOR
-from cogworks.settings.config import package_index_settings
+from cogworks.settings.for_services import package_index_settings
 from tests.security.red_team import (
     CODE_WAITS,
     KEY,

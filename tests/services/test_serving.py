@@ -23,9 +23,9 @@ from cryptography.x509.oid import NameOID
 from cogworks.cli.main import cli
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
-from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode, Response, frame
+from cogworks.domain_services.messages import ErrorCode, Response, frame
 from cogworks.domain_services.opening import open_client
-from cogworks.domain_services.transport import ServiceFailed
+from cogworks.domain_services.transport import MAX_MESSAGE_BYTES, ServiceFailed
 from cogworks.services.serving import MAX_CALLERS, sendable
 from tests.limits import Started
 

@@ -15,12 +15,12 @@ from cogworks.settings.config import (
     TestsConfig,
     WaivableCheck,
     child_environment,
-    package_index_settings,
     parse_config,
     read_environment,
     require_config,
 )
 from cogworks.settings.credentials import Clouds
+from cogworks.settings.for_services import package_index_settings
 from cogworks.settings.sections import LabelConfig, LlmConfig, label_clashes
 
 SMALLEST = '[llm]\nmodel = "claude-sonnet-5-5"\n'

@@ -8,13 +8,13 @@ from contextlib import suppress
 from cogworks.domain_services.answers import Unusable, read_handshake, read_response
 from cogworks.domain_services.conformance.examination import Exam, Finding, Skipped, response_of
 from cogworks.domain_services.messages import (
-    MAX_MESSAGE_BYTES,
     ErrorCode,
     Handshake,
     Request,
     frame,
 )
 from cogworks.domain_services.operations import OPERATIONS
+from cogworks.domain_services.transport import MAX_MESSAGE_BYTES
 
 MALFORMED = {
     "words instead of JSON": b"hello\n",

@@ -12,7 +12,6 @@ from cogworks import __version__
 from cogworks.domain_services.languages import LANGUAGES, patterns_of
 from cogworks.domain_services.messages import (
     API_VERSION,
-    MAX_MESSAGE_BYTES,
     ConstraintResult,
     ErrorCode,
     Handshake,
@@ -21,6 +20,7 @@ from cogworks.domain_services.messages import (
     compatible,
     frame,
 )
+from cogworks.domain_services.transport import MAX_MESSAGE_BYTES
 from cogworks.services.answers import listed, refused
 from cogworks.services.command.grammars import operations as grammars
 from cogworks.services.command.ground import Machine, NotReady

@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from cogworks import __version__
 from cogworks.domain_services.messages import (
     API_VERSION,
-    MAX_MESSAGE_BYTES,
     ConstraintResult,
     ErrorCode,
     Handshake,
@@ -20,6 +19,7 @@ from cogworks.domain_services.messages import (
     compatible,
     frame,
 )
+from cogworks.domain_services.transport import MAX_MESSAGE_BYTES
 from cogworks.services.python.besides import beside
 from cogworks.services.python.call_graphing import call_graph
 from cogworks.services.python.cloning import Clones, NoRepository
