@@ -3,13 +3,14 @@
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.cli.given_files import options_in, text_of
-from cogworks.cli.progress import ticking
+from cogworks.cli.progress import loading_meanwhile, ticking
 from cogworks.cli.tables import show_data, show_line
 from cogworks.errors import Interrupted, UsageError
 from cogworks.stopping import ended_by_signal
@@ -117,8 +118,9 @@ def fix(
     starts = click.get_current_context().with_resource(started_ahead(repo, own_environment()))
     from cogworks.repair.testcommand import USUAL, read_command
     from cogworks.settings.config import read_environment
-    from cogworks.wiring.fix import Order, open_repair
+    from cogworks.wiring.fix_model import Order
     from cogworks.wiring.fix_targets import NothingFails
+    from cogworks.wiring.fix_workplace import open_workplace
 
     instance, options = _wanted(task, tests), _paced(options_in(config), test_timeout)
     command = test_cmd or instance.test_cmd or USUAL
@@ -140,15 +142,20 @@ def fix(
         "artifacts": str(kept_in) if kept_in else None,
     }
     try:
-        with open_repair(
-            order,
-            read_environment(),
-            say=_say,
-            listener=_listener(options.logging.stream),
-            progress=_say,
-            during=ticking(_say, only_long=True),
-            starts=starts,
-        ) as repair:
+        with ExitStack() as opened:
+            place = opened.enter_context(
+                open_workplace(
+                    order,
+                    read_environment(),
+                    say=_say,
+                    during=loading_meanwhile(ticking(_say, only_long=True), _load),
+                    starts=starts,
+                )
+            )
+            from cogworks.wiring.fix import repair_at
+
+            listener = _listener(options.logging.stream)
+            repair = opened.enter_context(repair_at(place, say=_say, listener=listener, progress=_say))
             try:
                 with ended_by_signal():
                     result = repair.run()
@@ -171,6 +178,13 @@ def fix(
     told["duration_s"] = round(time.monotonic() - started_s, 3)
     _show(told, patch, out, as_json=as_json)
     return 0 if success else 1
+
+
+def _load() -> None:
+    """What a repair needs after the first run of the tests."""
+    from cogworks.wiring.fix import warm
+
+    warm()
 
 
 def _wanted(task: Path | None, tests: tuple[str, ...]) -> "Instance":

@@ -1,12 +1,12 @@
 """What a command shows while it works: one line an event, on stderr.
 
-Says every two seconds what is going on, for whoever waits for one long thing.
+Says every two seconds what is going on, for whoever waits for one long thing, and uses the time to load what comes next.
 """
 
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import click
 
@@ -57,3 +57,21 @@ def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: 
                 say(f"{what}: ended after {time.monotonic() - began_s:.1f} s")
 
     return during
+
+
+def loading_meanwhile(during: During, load: Callable[[], object]) -> During:
+    """The same, and whoever waits loads meanwhile: in a thread of its own, from the first block on, once.
+
+    Args:
+        load: of modules; whoever imports one of them before it is loaded waits for it.
+    """
+    waiting = [load]
+
+    def started(
+        what: str, limit_s: float, so_far: Callable[[], str] = unknown
+    ) -> AbstractContextManager[None]:
+        while waiting:
+            threading.Thread(target=waiting.pop()).start()
+        return during(what, limit_s, so_far)
+
+    return started

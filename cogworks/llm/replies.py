@@ -4,14 +4,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-import jsonschema
 from pydantic import BaseModel, ValidationError
 
 from cogworks.canonical import canonical_text
 from cogworks.errors import InvalidReply
 from cogworks.llm.provider import Message, ModelReply, ModelRequest
+
+if TYPE_CHECKING:
+    import jsonschema
 
 MAX_PROBLEMS = 20
 """So many are told to the model at once; a reply with more is wrong in kind, not in detail."""
@@ -93,6 +95,8 @@ def parse_json(text: str) -> Any:
 
 def schema_problems(value: object, schema: Mapping[str, Any]) -> tuple[str, ...]:
     """Where a value does not fit a JSON Schema, in the order of the value's fields; empty when it fits."""
+    import jsonschema
+
     validator = jsonschema.Draft202012Validator(schema)
     found = sorted(
         validator.iter_errors(value), key=lambda error: [str(step) for step in error.absolute_path]
@@ -100,7 +104,7 @@ def schema_problems(value: object, schema: Mapping[str, Any]) -> tuple[str, ...]
     return _limited(f"{error.json_path}: {_said(error)}" for error in found)
 
 
-def _said(error: jsonschema.ValidationError) -> str:
+def _said(error: "jsonschema.ValidationError") -> str:
     """What is wrong with a value; a long one is cut, for what is said of it stands behind it."""
     shown = repr(error.instance)
     if not error.message.startswith(shown):

@@ -6,7 +6,6 @@ from difflib import get_close_matches
 from typing import Any
 
 import jinja2
-import jsonschema
 from jinja2 import meta, nodes
 
 from cogworks.errors import ConfigurationError
@@ -120,6 +119,8 @@ def _schema_problems(schema: Any) -> Iterable[str]:
     if schema.get("$schema", DIALECT).rstrip("#") != DIALECT:
         yield f"is written for {schema['$schema']}, wanted {DIALECT}"
         return
+    import jsonschema
+
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:

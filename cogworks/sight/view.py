@@ -48,12 +48,8 @@ _STANDARD_SHARE = 0.8
 _MAX_NAMED_AGAIN = 10
 _MAX_USED = 6
 """Names of the best definitions whose users count as well."""
-_SYNTAX = frozenset(
-    terms_of(
-        "class import export print const require true false null none return def function let var self this new continue break python"
-    )
-)
-"""Terms of languages, not of what a request is about; within one file they would tell its parts apart by chance."""
+_SYNTAX = "class import export print const require true false null none return def function let var self this new continue break python"
+"""Words of languages, not of what a request is about; within one file they would tell its parts apart by chance."""
 _RULES = ("contributing", "agents", "claude", "copilot-instructions")
 _RULES_TERMS = "tests test run lint style format convention changelog commit document type check"
 _MANIFESTS = (
@@ -117,7 +113,8 @@ class _View:
         self._about = about
         self._room = room
         named = named_in(about)
-        terms = {term: weight for term, weight in named.terms.items() if term not in _SYNTAX}
+        syntax = frozenset(terms_of(_SYNTAX))
+        terms = {term: weight for term, weight in named.terms.items() if term not in syntax}
         quoted = Quoted(f"{about.title}\n{about.text}")
         self._sought = Sought(
             terms, named.symbols, named.stressed, about.touched, quoted=quoted, looked=about.looked

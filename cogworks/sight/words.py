@@ -3,14 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
-
-import snowballstemmer  # type: ignore[import-untyped]  # It has no types.
+from functools import cache, lru_cache
+from typing import Any
 
 MAX_TERM_CHARS = 40
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:(?:_+|-)[A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_STEMMER = snowballstemmer.stemmer("english")
 COMMON = frozenset(
     [
         "a",
@@ -163,4 +161,11 @@ def _terms(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=200_000)
 def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word))
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # type: ignore[import-untyped]  # It has no types.
+
+    return snowballstemmer.stemmer("english")

@@ -3,11 +3,15 @@
 How far a call may reach: the paths in its input against the scope that a policy gives the tool.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
+if TYPE_CHECKING:
+    import jsonschema
 
 Schema = Mapping[str, Any]
 MAX_PROBLEMS = 20
@@ -20,6 +24,27 @@ def schema_problem(schema: Schema) -> str | None:
     if (path := _reference(schema, "$")) is not None:
         # A reference can lead to the network or into a circle.
         return f"{path} is a reference; write that part of the schema out"
+    text = _text_of(schema)
+    return _unusable(schema) if text is None else _known_unusable(text)
+
+
+def _text_of(schema: Schema) -> str | None:
+    """What stands for it, whole; None: nothing does."""
+    with suppress(TypeError, ValueError, RecursionError):
+        text = json.dumps(schema)
+        return text if json.loads(text) == schema else None
+    return None
+
+
+@lru_cache(maxsize=512)
+def _known_unusable(text: str) -> str | None:
+    """Many tools have the same schemas, and all runs the same tools."""
+    return _unusable(json.loads(text))
+
+
+def _unusable(schema: Schema) -> str | None:
+    import jsonschema
+
     try:
         jsonschema.Draft202012Validator.check_schema(dict(schema))
     except jsonschema.SchemaError as error:
@@ -32,6 +57,8 @@ def misfits(value: object, schema: Schema) -> tuple[str, ...]:
 
     No text of the value is repeated: it may be a secret. True and false are no integers.
     """
+    import jsonschema
+
     found = jsonschema.Draft202012Validator(dict(schema)).iter_errors(value)
     problems = sorted({_told(error) for error in found})
     more = len(problems) - MAX_PROBLEMS
@@ -64,7 +91,7 @@ def both(first: Schema | None, second: Schema | None) -> dict[str, Any] | None:
     return {"allOf": given} if len(given) > 1 else next(iter(given), None)
 
 
-def _told(error: jsonschema.ValidationError) -> str:
+def _told(error: "jsonschema.ValidationError") -> str:
     path = error.json_path
     match error.validator:
         case "required":

@@ -21,6 +21,8 @@ from cogworks.wiring.committer import COMMITTER
 
 _REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,200}")
 
+_TREE = "tree"
+
 
 @dataclass(frozen=True)
 class Copy:
@@ -70,32 +72,36 @@ def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[
         say(
             f"uncommitted work in {top} is left alone and is no part of this; the repair starts at {base[:12]}"
         )
-    path = folder / "tree"
+    path = folder / _TREE
     # Objects are borrowed, not copied: nothing is written into the repository, and any of its commits can be had.
     borrow(top, path, git)
     git.run("checkout", "--quiet", "--detach", base, cwd=path)
     return _with_tests(Copy(path, git, CommitOid(base), ()), instance.test_patch)
 
 
-def as_it_lies(repository: Path, folder: Path, say: Callable[[str], None]) -> Path:
-    """A repository at `folder` whose last commit holds a checkout with its uncommitted work; what is no checkout is handed back.
+def clone_as_it_lies(repository: Path, instance: Instance, folder: Path, say: Callable[[str], None]) -> Copy:
+    """As `clone_of`, with the uncommitted work of a checkout as one commit more; what is no checkout has none.
 
     Raises:
-        UsageError: git cannot read it.
+        UsageError: as of `clone_of`.
     """
-    git = Git(environment=child_environment(), home=folder.parent)
+    git = Git(environment=child_environment(), home=folder)
     top = top_of(repository.resolve(), git)
     if top is None:
-        return repository
+        return clone_of(repository, instance, folder, say)
     try:
-        copy = lying_copy(top, folder, git)
+        lying = lying_copy(top, folder / "checkout", git)
     except GitFailed as error:
         raise UsageError(f"git cannot read {repository}: {error.stderr.strip() or error}") from error
-    if copy.uncommitted:
+    if lying.uncommitted:
         say(
-            f"{len(copy.uncommitted)} uncommitted path(s) count as they lie there; the patch is what comes on top"
+            f"{len(lying.uncommitted)} uncommitted path(s) count as they lie there; the patch is what comes on top"
         )
-    return copy.path
+    if lying.uncommitted or lying.committed is None or instance.base_commit:
+        # Files that somebody put there may differ from what git would check out.
+        return clone_of(lying.path, instance, folder, say)
+    path = lying.path.rename(folder / _TREE)
+    return _with_tests(Copy(path, git, lying.commit, ()), instance.test_patch)
 
 
 def _with_tests(copy: Copy, test_patch: str) -> Copy:

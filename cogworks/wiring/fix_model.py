@@ -1,15 +1,106 @@
-"""Which model a repair asks, and what it may cost."""
+"""What a repair is asked to do, which model it asks, what that may cost, and why none is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
 
-from cogworks.repair.options import ModelChoice
-from cogworks.settings.config import Config, Environment, parse_config
+from cogworks.errors import PermissionRefused
+from cogworks.llm.gateway import Gateway, LookLimits
+from cogworks.llm.promptlog import PromptLog
+from cogworks.llm.provider import Provider
+from cogworks.llm.waiting import Heard, ToldProvider
+from cogworks.repair.instance import Instance
+from cogworks.repair.options import ModelChoice, Options
+from cogworks.settings.config import CONFIG_FILE, Config, Environment, parse_config
 from cogworks.settings.sections import LlmConfig, Price
+from cogworks.telling import During
+from cogworks.wiring.model import gateway_of, open_provider, priced, silence_of, withholding
+from cogworks.wiring.tools import open_redactor
 
+_NODE = "code_generation"
+"""Whose limits a repair has: it asks for code as well."""
+NO_MODEL = (
+    'no model is named. Give `--config FILE` with\n\n[codegen.model]\nname = "claude-sonnet-5-5"\n\nor set '
+    f"`COGWORKS_LLM_MODEL`, or commit a `{CONFIG_FILE}` that says it under `[llm]`."
+)
 _OWN = "own-client"
 _FREE = Price(input=0, output=0, cache_write=0, cache_read=0)
 """What a client of the caller's own costs is the caller's business."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be repaired, where."""
+
+    repository: Path
+    instance: Instance
+    options: Options
+    suite: tuple[str, ...] = ()
+    """Files and folders whose tests are the whole suite; none: what the runner finds."""
+    command: str = ""
+    words: tuple[str, ...] = ()
+    """What of the command the services have to keep; none: their own way."""
+    is_offline: bool = False
+    """Whether no model is asked, whatever is configured."""
+    max_cost_usd: Decimal | None = None
+    """Less than the repository's own budget; None: that alone counts."""
+    with_uncommitted: bool = False
+    """Whether the repair starts at the checkout as it lies there; else at a commit."""
+
+
+class Unasked(NamedTuple):
+    """Why a repair goes without a model."""
+
+    reason: str
+    refusal: PermissionRefused | None = None
+    """What kept the model that is configured from being asked."""
+
+
+class Asked(NamedTuple):
+    """The model of a repair, and what it was asked."""
+
+    gateway: Gateway
+    log: PromptLog
+    limits: LookLimits
+    """Of all looks of the repair."""
+
+
+@contextmanager
+def open_model(
+    order: Order,
+    environment: Environment,
+    files: Mapping[str, str],
+    provider: Provider | None,
+    during: During,
+) -> Iterator[Asked | Unasked]:
+    """Who is asked, or why nobody is."""
+    config = config_of(order.options.model, environment, files, is_given=provider is not None)
+    if order.is_offline or config is None:
+        yield Unasked("offline mode: no model will be called." if order.is_offline else NO_MODEL)
+        return
+    with ExitStack() as opened:
+        if provider is None:
+            try:
+                heard = Heard(silence_of(config))
+                asked = opened.enter_context(open_provider(config, environment, heard=heard))
+                provider = ToldProvider(asked, during, heard=heard)
+                config = priced(config, environment)
+            except PermissionRefused as error:
+                yield Unasked(str(error), error)
+                return
+        logging = order.options.logging
+        log = PromptLog(
+            withholding(provider),
+            is_full=logging.prompts == "full",
+            max_tokens=logging.max_prompt_tokens,
+            redact=open_redactor().text,
+        )
+        sight = config.sight
+        limits = LookLimits(max_turns=sight.turns(_NODE), max_input_tokens=sight.max_tokens)
+        yield Asked(gateway_of(within(config, order.max_cost_usd), files, log), log, limits)
 
 
 def within(config: Config, max_cost_usd: Decimal | None) -> Config:

@@ -14,7 +14,8 @@ from cogworks.repair.instance import Instance, parse_instance
 from cogworks.repair.options import Options
 from cogworks.settings.config import read_environment
 from cogworks.tools.records import is_closed, read_records
-from cogworks.wiring.fix import Order, open_repair
+from cogworks.wiring.fix import open_repair
+from cogworks.wiring.fix_model import Order
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
 from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, make_task, pattern, plan

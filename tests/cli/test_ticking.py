@@ -2,7 +2,8 @@
 
 import threading
 
-from cogworks.cli.progress import ticking
+from cogworks.cli.progress import loading_meanwhile, ticking
+from cogworks.telling import in_silence
 from tests.limits import ENDS_WITHIN_S
 
 
@@ -55,3 +56,22 @@ def test_how_far_it_has_come_is_told_as_soon_as_it_is_known() -> None:
         assert told.wait(ENDS_WITHIN_S)
 
     assert lines[:2] == ["waiting: 0 s of at most 600 s", "waiting: 0 s of at most 600 s, 12 tokens so far"]
+
+
+def test_whoever_waits_for_the_first_long_thing_loads_meanwhile_and_once() -> None:
+    loaded: list[threading.Thread] = []
+    ended = threading.Event()
+
+    def load() -> None:
+        loaded.append(threading.current_thread())
+        ended.set()
+
+    during = loading_meanwhile(in_silence, load)
+    assert loaded == []
+    with during("running the suite", 600):
+        assert ended.wait(ENDS_WITHIN_S)
+    with during("running the suite", 600):
+        pass
+
+    assert len(loaded) == 1
+    assert loaded[0] is not threading.current_thread()

@@ -14,7 +14,7 @@ from cogworks.codebase.unwritable import ignoring_rule
 from cogworks.errors import UsageError
 from cogworks.repair.instance import Instance
 from cogworks.settings.config import child_environment
-from cogworks.wiring.clone import as_it_lies, clone_of
+from cogworks.wiring.clone import clone_as_it_lies, clone_of
 from cogworks.wiring.tools import tree_of
 from tests.codebase.repositories import git as run_git
 
@@ -70,13 +70,15 @@ def test_git_alone_would_start_them(tmp_path: Path) -> None:
 def test_a_repair_starts_none_and_sees_the_files_as_they_lie(tmp_path: Path) -> None:
     checkout = hostile(tmp_path)
     said: list[str] = []
-    (tmp_path / "room").mkdir()
+    task = Instance(instance_id="a", failing_tests=())
+    for name in ("lying", "room"):
+        (tmp_path / name).mkdir()
 
-    copy = as_it_lies(checkout, tmp_path / "as-it-lies", said.append)
-    cloned = clone_of(checkout, Instance(instance_id="a", failing_tests=()), tmp_path / "room", said.append)
+    copy = clone_as_it_lies(checkout, task, tmp_path / "lying", said.append)
+    cloned = clone_of(checkout, task, tmp_path / "room", said.append)
 
     assert started(tmp_path) == []
-    assert (copy / "a.txt").read_text() == "two\n"
+    assert (copy.path / "a.txt").read_text() == "two\n"
     assert (cloned.path / "a.txt").read_text() == "one\n"
     assert any("uncommitted work" in line for line in said)
 
@@ -152,7 +154,7 @@ def cloned(checkout: Path, folder: Path) -> None:
 
 
 def laid_out(checkout: Path, folder: Path) -> None:
-    as_it_lies(checkout, folder / "as-it-lies", [].append)
+    clone_as_it_lies(checkout, Instance(instance_id="a", failing_tests=()), folder, [].append)
 
 
 def named(checkout: Path, folder: Path) -> None:

@@ -83,3 +83,8 @@ def test_keys_that_come_later_are_looked_at_later() -> None:
 def test_a_schema_that_is_not_there_refuses_nothing() -> None:
     assert both(None, None) is None
     assert both({"type": "object"}, None) == {"type": "object"}
+
+
+def test_a_schema_is_judged_as_it_is_and_not_as_its_text_would_read() -> None:
+    assert schema_problem({"type": ["object"]}) is None
+    assert schema_problem({"type": ("object",)}) is not None

@@ -17,7 +17,8 @@ from cogworks.repair.instance import Instance
 from cogworks.repair.options import Logging, ModelChoice, Options
 from cogworks.repair.testcommand import read_command
 from cogworks.settings.config import read_environment
-from cogworks.wiring.fix import Order, open_repair
+from cogworks.wiring.fix import open_repair
+from cogworks.wiring.fix_model import Order
 from tests.codebase.repositories import git
 from tests.cycle.runlog_grammar import NAMED, problems
 from tests.fakes import ScriptedModel

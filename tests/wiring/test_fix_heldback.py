@@ -12,7 +12,8 @@ from cogworks.domain_services.panel import ServicePanel
 from cogworks.repair.instance import Instance
 from cogworks.repair.proof import Proof
 from cogworks.settings.config import read_environment
-from cogworks.wiring.fix import Order, open_repair
+from cogworks.wiring.fix import open_repair
+from cogworks.wiring.fix_model import Order
 from tests.fakes import ScriptedModel
 from tests.fixing import PATIENT, diffs, landmark, make_shop, place, plan
 

@@ -12,7 +12,8 @@ from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.repair.instance import Instance
 from cogworks.repair.proof import Proof
 from cogworks.settings.config import read_environment
-from cogworks.wiring.fix import Order, open_repair
+from cogworks.wiring.fix import open_repair
+from cogworks.wiring.fix_model import Order
 from tests.fakes import ScriptedModel
 from tests.fixing import FILES, GOOD, PATIENT, TARGET, diffs, landmark, make_shop, pattern, plan
 
@@ -61,6 +62,10 @@ except SystemExit:
     import cogworks.wiring.fix, httpx
 print(*sys.modules)
 """
+FIRST_HALF = "import sys, cogworks.wiring.fix_workplace; print(*sys.modules)"
+LATER = {
+    "cogworks.codegen.repairing", "cogworks.repair.planning", "cogworks.injection.detecting", "jsonschema", "snowballstemmer",
+}  # fmt: skip
 SELDOM = (
     "rich", "pygments", "boto3", "cogworks.llm.cassette", "cogworks.llm.providers.clouds", "cogworks.llm.providers.command",
     "cogworks.llm.providers.openai", "cogworks.llm.providers.anthropic",
@@ -77,6 +82,24 @@ def test_the_command_loads_what_every_repair_needs_and_no_more() -> None:
     assert not loaded & set(SELDOM)
     # 700 on Python 3.11; there were 791.
     assert len(loaded) < 730
+
+
+def test_what_is_wanted_after_the_first_run_of_the_tests_is_not_loaded_before_it() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", FIRST_HALF], capture_output=True, text=True, check=True, timeout=120
+    )  # our own words
+
+    assert not set(told.stdout.split()) & LATER
+
+
+def test_what_is_warmed_up_is_what_comes_later() -> None:
+    warming = "import sys; from cogworks.wiring.fix import warm; warm(); print(*sys.modules)"
+
+    told = subprocess.run(
+        [sys.executable, "-c", warming], capture_output=True, text=True, check=True, timeout=120
+    )  # our own words
+
+    assert set(told.stdout.split()) >= LATER
 
 
 @pytest.mark.slow

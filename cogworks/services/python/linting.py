@@ -43,6 +43,7 @@ class RuffFailed(Exception):
     """Ruff could not do its work; the text says why."""
 
 
+@cache
 def installed_version(name: str) -> str | None:
     """The version of a package beside cogworks; None when it is not there."""
     try:

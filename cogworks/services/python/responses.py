@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -24,5 +25,11 @@ def found(
     Args:
         tools: name -> version of what was used, besides Python and pytest.
     """
-    versions = {"python": platform.python_version(), "pytest": version("pytest"), **(tools or {})}
+    versions = {"python": platform.python_version(), "pytest": _pytest_version(), **(tools or {})}
     return answered(request, diagnostics, result, counts=counts, versions=versions)
+
+
+@cache
+def _pytest_version() -> str:
+    # Read from the files of the package, and wanted in every answer.
+    return version("pytest")

@@ -18,7 +18,8 @@ from cogworks.repair.options import ModelChoice, Options, Search, Sizes, Transac
 from cogworks.repair.transact.measure import RERUNS
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import Value
-from cogworks.wiring.fix import Order, open_repair
+from cogworks.wiring.fix import open_repair
+from cogworks.wiring.fix_model import Order
 from scripts.benchmarks.realbugs.adversary import Adversary
 from scripts.benchmarks.realbugs.byhand import ByHand, Spent, by_hand, now, since
 from scripts.benchmarks.realbugs.harvesting import steps

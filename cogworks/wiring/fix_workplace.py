@@ -1,0 +1,122 @@
+"""Where a repair works: a clone of its own, the services and the model, and which tests fail there.
+
+Loads what the first run of the tests needs. While they run, whoever waits may load the rest, which is in `wiring/fix`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cogworks.codebase.places import scratch_folder
+from cogworks.codebase.treefacts import Checkout
+from cogworks.domain_services.ahead import Starts
+from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.panel import ServicePanel
+from cogworks.domain_services.process import ServiceProcess
+from cogworks.llm.provider import Provider
+from cogworks.repair.consulting import Consulted
+from cogworks.repair.hanging import TestPace
+from cogworks.repair.instance import Instance
+from cogworks.repair.transact.gates import Limits as RepairLimits
+from cogworks.repair.transact.steady import SteadyTests
+from cogworks.settings.config import Environment
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store as SightStore
+from cogworks.telling import During, in_silence
+from cogworks.wiring.clone import Copy, clone_as_it_lies, clone_of, own_files
+from cogworks.wiring.fix_model import Asked, Order, Unasked, open_model
+from cogworks.wiring.fix_targets import asked_once, with_failing
+from cogworks.wiring.probes import Lent
+from cogworks.wiring.services import open_panel
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A clone with everything that looks at it, and the task with its failing tests."""
+
+    order: Order
+    environment: Environment
+    folder: Path
+    """Temporary; the clone is below it."""
+    copy: Copy
+    files: Mapping[str, str]
+    """Below `.cogworks`, as they are committed."""
+    names: tuple[str, ...]
+    """What lies at the root of the repository."""
+    asked: Asked | Unasked
+    panel: ServicePanel
+    lent: Lent
+    index: Callable[[], Index]
+    consulted: SteadyTests
+    instance: Instance
+    """That of the order; with every test that fails where it names none."""
+
+
+@contextmanager
+def open_workplace(
+    order: Order,
+    environment: Environment,
+    *,
+    say: Callable[[str], None],
+    provider: Provider | None = None,
+    during: During = in_silence,
+    starts: Starts = ServiceProcess,
+) -> Iterator[Workplace]:
+    """A clone below a temporary folder, removed with the block; the repository itself is only read.
+
+    Args and raises: as `wiring.fix.open_repair`.
+    """
+    with scratch_folder("cogworks-fix-") as folder:
+        cloned = clone_as_it_lies if order.with_uncommitted else clone_of
+        copy = cloned(order.repository, order.instance, folder, say)
+        files = own_files(copy.path)
+        names = tuple(each.name for each in copy.path.iterdir())
+        lent = Lent()
+        with (
+            open_model(order, environment, files, provider, during) as asked,
+            open_panel(
+                files,
+                environment,
+                caller=Caller(node="fix"),
+                warn=say,
+                left_s=lent.left_s,
+                test_command=order.words,
+                names=names,
+                starts=starts,
+            ) as panel,
+        ):
+            if isinstance(asked, Unasked):
+                say(f"{asked.reason}\nOnly the steps that need no model run. Your files stay as they are.")
+            store, checkout = SightStore(folder / "sight.sqlite3"), Checkout(copy.path, copy.git)
+            consulted = SteadyTests(
+                Consulted(
+                    copy,
+                    panel,
+                    suite=order.suite,
+                    warn=say,
+                    words=lambda: Index(checkout, store),
+                    during=during,
+                    pace=TestPace(order.options.gates.test_timeout_s, warn=say),
+                    apart=copy.apart(folder / "beside"),
+                )
+            )
+            instance = order.instance
+            if not instance.failing_tests:
+                instance = with_failing(instance, consulted, say)
+            elif order.words:
+                asked_once(consulted, instance.failing_tests, RepairLimits().targeted_s)
+            yield Workplace(
+                order=order,
+                environment=environment,
+                folder=folder,
+                copy=copy,
+                files=files,
+                names=names,
+                asked=asked,
+                panel=panel,
+                lent=lent,
+                index=lambda: Index(checkout, store),
+                consulted=consulted,
+                instance=instance,
+            )
