@@ -185,7 +185,8 @@ def _order(
     """
     visit_lease, state, facts = claimed.visit_lease, claimed.visit_lease.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
-    count = len(claimed.memory)
+    # Not by `memory`, which leaves out replies that broke off: their records are of paid calls and stay.
+    count = sum(name.startswith("reply-") for name in claimed.kept)
 
     def on_reply(record: ReplyRecord) -> None:
         nonlocal count

@@ -140,6 +140,28 @@ def test_a_runner_that_takes_over_is_handed_the_replies_that_are_paid_for() -> N
     assert "visits/0002-plan/reply-3.json" in world.files
 
 
+def test_a_runner_that_takes_over_keeps_the_record_of_a_reply_that_broke_off() -> None:
+    world = planning()
+    world.config += "[ledger]\ncheckpoint_usd = 0.15\n"
+    with pytest.raises(Died):
+        Runner(world, nodes={PLAN: thrice}, fault=Fault(4, "before", "death")).step()
+    broken = json.loads(world.files["visits/0002-plan/reply-2.json"])
+    broken["reply"]["stop_reason"] = BROKEN_OFF
+    world.files["visits/0002-plan/reply-2.json"] = json.dumps(broken)
+
+    Runner(world, nodes={PLAN: thrice}).step(Wanted(take_over=True))
+
+    replies = {
+        name.removeprefix("visits/0002-plan/"): json.loads(text)
+        for name, text in world.files.items()
+        if name.startswith("visits/0002-plan/reply-")
+    }
+    assert replies["reply-2.json"] == broken
+    assert [replies[f"reply-{number}.json"]["purpose"] for number in (1, 2, 3, 4)] == [
+        "thought-0", "thought-1", "thought-1", "thought-2",
+    ]  # fmt: skip
+
+
 def test_a_takeover_looks_again_before_it_publishes() -> None:
     world = planning()
     with pytest.raises(Died):
