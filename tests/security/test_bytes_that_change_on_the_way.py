@@ -13,7 +13,7 @@ from cogworks.codebase.remotes import Remote
 from cogworks.codebase.sameness import neutralise
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.vocabulary import BranchName, RunId
+from cogworks.vocabulary import BranchName, CommitOid, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git
 
 STORED = "value = '$Id$'\nplus = '+AGE-'\n"
@@ -85,6 +85,31 @@ def test_what_was_written_is_what_is_pushed(copies: WorkingCopies, remote: BareR
 
     assert tested == text.encode()
     assert stored_as(remote, WORK, "new.py") == name_of(remote, copy.path / "new.py")
+
+
+@pytest.mark.parametrize(
+    "rule", ["*.py ident", "*.py text eol=crlf", "*.py working-tree-encoding=UTF-7", "*.py merge=union ident"]
+)
+def test_a_merge_is_pushed_as_it_was_tested(copies: WorkingCopies, remote: BareRepository, rule: str) -> None:
+    between = "# a\n# b\n# c\n"
+    remote.put("main", {"code.py": f"{between}{STORED}{between}"})
+    start = remote.put("main", {".gitattributes": f"{rule}\n"})
+    remote.put(WORK, {"code.py": f"{between}{STORED}{between}ours = '+AGE-'\n"}, start=start)
+    remote.put("main", {"code.py": f"theirs = '+AGE-'\n{between}{STORED}{between}"}, start=start)
+    remote.put("main", {"new.py": STORED})
+    copy = opened(copies, remote)
+    theirs, before = CommitOid(git(remote.path, "rev-parse", "main")), copy.head
+
+    found = copy.join(theirs)
+    copy.commit_joined(theirs, "Merge it\n")
+    copy.push(WORK, before)
+
+    assert found.conflicts == found.undecided == ()
+    for name in ("code.py", "new.py"):
+        assert stored_as(remote, WORK, name) == name_of(remote, copy.path / name)
+    text = (copy.path / "code.py").read_bytes()
+    assert text.startswith(b"theirs = ")
+    assert text.splitlines()[-1].startswith(b"ours = ")
 
 
 def test_a_copy_in_which_bytes_changed_on_the_way_is_not_pushed(
