@@ -99,9 +99,10 @@ def install(place: Place, run: Run, source: Path = SOURCE) -> str:
     place.home.mkdir(parents=True, exist_ok=True)
     # It is never moved: programs in it name their place. What a killed run left has no pointer, and is never looked at.
     made = Path(tempfile.mkdtemp(prefix="made-", dir=place.home))
-    run([sys.executable, "-m", "venv", str(made)])
+    # The job may have checked out anybody's code: no module in the folder that it works in is taken for Python's own.
+    run([sys.executable, "-P", "-m", "venv", str(made)])
     python = str(made / "bin" / "python")
-    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    pip = [python, "-P", "-m", "pip", "--quiet", "--disable-pip-version-check"]
     locked = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(source / LOCK)]
     _bring(place, run, pip, locked)
     # pip is among them: it replaces itself, and the new one installs the checkout with the build backend of the lock file.

@@ -135,7 +135,7 @@ def process(arguments: Sequence[str], cue: Cue, on_line: Callable[[str], None]) 
     Interrupted, it interrupts the step and waits for its end, so that the step gives its lease back.
     """
     with subprocess.Popen(
-        [sys.executable, "-m", "cogworks", "process", *arguments, "--json"],
+        [sys.executable, "-P", "-m", "cogworks", "process", *arguments, "--json"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -154,7 +154,7 @@ def _start(directory: Path, environment: Mapping[str, str]) -> _Hub:
     (directory / "hub.log").touch(mode=0o600)  # the link to the pages is in it
     with (directory / "hub.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cogworks", "hub", "serve", "--port", "0", "--dir", str(directory)],
+            [sys.executable, "-P", "-m", "cogworks", "hub", "serve", "--port", "0", "--dir", str(directory)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

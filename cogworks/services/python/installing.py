@@ -127,7 +127,8 @@ def configured_indexes(settings: Mapping[str, str]) -> Indexes:
 
 
 def _pip(settings: Mapping[str, str], *arguments: str) -> str:
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
+    # The folder that this process works in may be anybody's checkout, with a module of that name.
+    command = [sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", *arguments]
     environment = {**settings, "COLUMNS": "500", "LC_ALL": "C.UTF-8"}
     try:
         done = subprocess.run(
@@ -165,7 +166,7 @@ def _installed_from_sources(
         wheels = room.home / "wheels"
         wheels.mkdir()
         options = _listed(requirements, room, gateway)
-        pip = [sys.executable, "-m", "pip", "--python", str(place / "bin" / "python"), "--no-input"]
+        pip = [sys.executable, "-P", "-m", "pip", "--python", str(place / "bin" / "python"), "--no-input"]
         build = [
             "--disable-pip-version-check",
             "wheel",
