@@ -147,6 +147,6 @@ def _show(told: dict[str, Any], *, with_prompt: bool) -> None:
 
 
 def _tokens(text: str) -> int:
-    from cogworks.sight.sizes import tokens_of
+    from cogworks.sight.stretches import tokens_of
 
     return tokens_of(text)

@@ -19,10 +19,10 @@ from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import JudgedTests, PlannedItem
 from cogworks.nodes.shown import repository_view, shown_once, view_variables
 from cogworks.nodes.task import NodeTask
-from cogworks.sight.changed import around_changes
+from cogworks.sight.excerpts import around_changes
 from cogworks.sight.question import About
 from cogworks.sight.seen import Stretch
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import tokens_of
 from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity, SubItemKey, Value
 

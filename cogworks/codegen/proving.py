@@ -13,6 +13,7 @@ from cogworks.domain_services.messages import TestCase, TestReport, commands_of,
 from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import PlannedItem
 from cogworks.nodes.task import NodeTask
+from cogworks.repair.overfitting import steering
 from cogworks.repair.proof import (
     Proof,
     ProvenTest,
@@ -23,7 +24,6 @@ from cogworks.repair.proof import (
     summarised,
     weakened_lines,
 )
-from cogworks.repair.steering import steering
 from cogworks.repair.transact.measure import as_found, file_of, is_of
 from cogworks.repair.unloaded import unloaded_between, unloaded_of
 from cogworks.repair.violations import TestRules

@@ -6,12 +6,11 @@ from typing import Protocol
 
 from cogworks.cycle.results import MAX_LISTED
 from cogworks.repair.branches import Course
-from cogworks.repair.budgets import Budgets
 from cogworks.repair.heldback import TriesBeside
 from cogworks.repair.instance import Instance
 from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.localise.localising import Explorer, Localised
-from cogworks.repair.options import Options
+from cogworks.repair.options import Budgets, Options
 from cogworks.repair.planning import Model, Planned
 from cogworks.repair.probe.investigating import Findings, SandboxPool
 from cogworks.repair.probe.recalling import Recalled

@@ -8,7 +8,7 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.evaluation.report import Mu, Stage, summed
 from cogworks.llm.gateway import Meter
 from cogworks.repair.instance import Instance
-from cogworks.repair.transact.churn import churn
+from cogworks.repair.transact.diffrules import churn
 from cogworks.repair.transact.measure import Measurement, measured, refusal, worse
 from cogworks.vocabulary import Value
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterable
-from functools import cache
 from typing import Any
 
 from cogworks.llm.provider import BrokenReply, ModelReply, ModelRequest, Provider
@@ -49,9 +48,7 @@ def withheld(text: str, asked: Iterable[str], secrets: Collection[str] = frozens
     where the question shows it: it is in the repository, and a file that is written anew has to have it again.
     """
 
-    @cache
-    def shown() -> str:
-        return _LINE_ENDS.sub("", "\n".join(asked))
+    shown = _LINE_ENDS.sub("", "\n".join(asked))
 
     def clean(text: str) -> str:
         return _without(masked(text, secrets, is_code=True, mark=WITHHELD), shown)
@@ -66,10 +63,10 @@ def withheld(text: str, asked: Iterable[str], secrets: Collection[str] = frozens
     return plain if found == value else json.dumps(found, ensure_ascii=False)
 
 
-def _without(text: str, shown: Callable[[], str]) -> str:
+def _without(text: str, shown: str) -> str:
     kept, end = [], 0
     for begin, stop in sorted(secret_places(text)):
-        if stop > end and _LINE_ENDS.sub("", text[begin:stop]) not in shown():
+        if stop > end and _LINE_ENDS.sub("", text[begin:stop]) not in shown:
             kept += [text[end : max(begin, end)], WITHHELD]
             end = stop
     return "".join([*kept, text[end:]])

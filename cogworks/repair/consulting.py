@@ -32,8 +32,8 @@ from cogworks.domain_services.operations import (
     Operation,
 )
 from cogworks.domain_services.transport import ServiceFailed
-from cogworks.repair.hanging import TestPace
 from cogworks.repair.localise.symbols import mistakes_of
+from cogworks.repair.testcommand import TestPace
 from cogworks.repair.violations import Reading
 from cogworks.sight.index import Index
 from cogworks.telling import During, in_silence

@@ -156,3 +156,26 @@ def _keys(tables: tuple[Any, ...]) -> list[str]:
     for table in tables:
         model = model.model_fields[table].annotation
     return sorted(model.model_fields)
+
+
+Budget = Literal["finalists", "actions_per_txn"]
+
+
+class Budgets(Value):
+    """Two limits, of which the smaller one counts; a diff that breaks a rule reaches no tree and uses up nothing."""
+
+    finalists: int = Field(ge=1)
+    actions_per_txn: int = Field(ge=1)
+
+    @property
+    def most(self) -> int:
+        return min(self.finalists, self.actions_per_txn)
+
+    @property
+    def reached(self) -> tuple[Budget, ...]:
+        """The names of those that `most` diffs use up."""
+        limits: tuple[tuple[Budget, int], ...] = (
+            ("finalists", self.finalists),
+            ("actions_per_txn", self.actions_per_txn),
+        )
+        return tuple(name for name, limit in limits if limit == self.most)

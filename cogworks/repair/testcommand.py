@@ -1,10 +1,12 @@
-"""What a test command asks for: which tests are the whole suite, and what of it a service has to keep."""
+"""What a test command asks for, and how long one test may take."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
+from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.testwords import PLACE, pytest_begins
 from cogworks.errors import UsageError
 
@@ -104,3 +106,50 @@ def _parted(arguments: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _is_display(word: str) -> bool:
     return word in _DISPLAY or word.startswith(_DISPLAY_STARTS)
+
+
+FIRST_S = 60.0
+"""Until it is known how long the tests take that pass."""
+_LEAST_S = 10.0
+_MOST_S = 300.0
+_TIMES = 10
+"""Of the slowest that passed: another machine's load, and the lines that coverage counts."""
+
+
+class TestPace:
+    """The limit of one test: as given, or derived from the slowest test of the whole suite that passed."""
+
+    __test__ = False
+
+    def __init__(self, given_s: float = 0.0, *, warn: Callable[[str], None] = lambda _: None) -> None:
+        """Args:
+        given_s: 0: none was given.
+        warn: is told of each test that hangs, once.
+        """
+        self._given_s = given_s
+        self._derived_s = FIRST_S
+        self._warn = warn
+        self._told: set[str] = set()
+
+    @property
+    def limit_s(self) -> float:
+        return self._given_s or self._derived_s
+
+    def learn(self, report: TestReport, *, is_whole: bool) -> None:
+        """Take a run in that had the limit as it is.
+
+        Args:
+            is_whole: whether it was the whole suite.
+        """
+        for test in (each for each in report.hung if each not in self._told):
+            self._told.add(test)
+            self._warn(
+                f"{test} hangs: it was ended after {self.limit_s:g} s. `--test-timeout SECONDS` sets another limit."
+            )
+        if is_whole and report.slowest_s:
+            self._derived_s = derived_s(report.slowest_s)
+
+
+def derived_s(slowest_s: float) -> float:
+    """The limit where the slowest test that passed took so long."""
+    return min(_MOST_S, max(_LEAST_S, round(_TIMES * slowest_s, 1)))

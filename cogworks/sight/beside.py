@@ -7,10 +7,9 @@ from typing import Literal, NamedTuple
 from cogworks.sight.cards import Card, card_of
 from cogworks.sight.excerpts import excerpt
 from cogworks.sight.matching import Sought
-from cogworks.sight.outlines import outline_text
+from cogworks.sight.outlines import outline_text, sections_of
 from cogworks.sight.question import Beside
-from cogworks.sight.sections import sections_of
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import tokens_of
 
 _K1, _NAMES_WEIGHT = 1.2, 3.0
 _FIRST_SHARE = 0.6

@@ -1,16 +1,16 @@
-"""Which parts of a file a request is about, as many as there is room for, and an outline of the rest."""
+"""Which parts of a file a request or a change is about, as many as there is room for, and an outline of the rest."""
 
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from cogworks.sight.cards import Outlined
+from cogworks.sight.index import Index
 from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, meant_in, scores_of, with_users
-from cogworks.sight.outlines import outline_text
+from cogworks.sight.outlines import outline_text, sections_of
 from cogworks.sight.passages import GAP_TOKENS, Passages
 from cogworks.sight.seen import Stretch
-from cogworks.sight.sizes import tokens_of
-from cogworks.sight.stretches import merged, numbered_slices
+from cogworks.sight.stretches import merged, numbered_slices, tokens_of
 
 _MAX_PARTS = 40
 _ALONE_SHARE, _AMONG_SHARE, _SHORT_SHARE = 0.75, 0.65, 0.85
@@ -259,3 +259,34 @@ class _Excerpt:
             first,
         )
         return self._passages.beginning(range(start, first), room)
+
+
+def around_changes(
+    index: Index, path: str, added: Collection[int], *, room_tokens: int, is_test: bool = False
+) -> str | None:
+    """The definitions that hold the added lines, with line numbers.
+
+    Args:
+        added: numbers of lines, from 1, in the file as the tree has it.
+        room_tokens: a file that fits is not cut.
+        is_test: its beginning, with imports and what its tests share, is shown as well.
+
+    Returns:
+        None where the file fits whole, or where nothing of it can be cut.
+    """
+    text = index.text(path)
+    if not added or tokens_of(text) <= room_tokens:
+        return None
+    lines = text.splitlines()
+    card = index.cards([path]).get(path)
+    definitions = (card.definitions if card is not None else ()) or sections_of(path, lines)
+    found = excerpt(
+        path,
+        lines,
+        definitions,
+        Sought({}, touched={path: tuple(sorted(added))}),
+        room_tokens,
+        is_test=is_test,
+    )
+    # What else is in it would only fill the room; whoever wants to know asks for the outline.
+    return numbered_slices(lines, found.stretches) if found is not None and found.stretches else None

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import tokens_of
 
 COMPLETE_TREE = 120
 """So many files of a repository are all listed."""

@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from cogworks.sight.matching import TOUCHED, USES, WRITES, Sought, any_of, rarity_of
 from cogworks.sight.seen import Stretch
-from cogworks.sight.sizes import tokens_of
-from cogworks.sight.stretches import merged, shortened
+from cogworks.sight.stretches import merged, shortened, tokens_of
 from cogworks.sight.words import terms_of
 
 GAP_TOKENS = 30

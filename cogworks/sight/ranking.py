@@ -11,10 +11,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
-from cogworks.sight.filenames import said_names
 from cogworks.sight.kinds import FILLING, Kind, guidance, suffix_of, without_suffix
 from cogworks.sight.question import About, Named, named_in
-from cogworks.sight.words import terms_of
+from cogworks.sight.words import said_names, terms_of
 
 _K1, _B = 1.2, 0.6
 _PATH_WEIGHT, _NAMES_WEIGHT = 5.0, 3.0

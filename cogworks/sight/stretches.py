@@ -1,4 +1,4 @@
-"""Stretches of a file, from 1 and with both ends: put together, and written with the numbers of their lines."""
+"""Stretches of a file, from 1 and with both ends: put together, written with the numbers of their lines, and how much room a text takes."""
 
 from collections.abc import Sequence
 
@@ -40,3 +40,12 @@ def merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((first, last))
     return merged
+
+
+BYTES_PER_TOKEN = 3
+"""As estimates of cost count: rather too many than too few."""
+
+
+def tokens_of(text: str) -> int:
+    """Tokens that a text takes, as estimates count them."""
+    return -(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN)

@@ -9,14 +9,11 @@ from cogworks.sight.excerpts import best_names, excerpt
 from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import FILLING, STANDARDS, Kind, only_hands_on
-from cogworks.sight.matching import Sought
-from cogworks.sight.messages import Quoted
-from cogworks.sight.outlines import outline_text
+from cogworks.sight.matching import Quoted, Sought
+from cogworks.sight.outlines import outline_text, sections_of
 from cogworks.sight.question import About, named_in
 from cogworks.sight.ranking import CERTAIN, SAMPLE, Ranked, rank
-from cogworks.sight.sections import sections_of
-from cogworks.sight.sizes import tokens_of
-from cogworks.sight.stretches import numbered_slices
+from cogworks.sight.stretches import numbered_slices, tokens_of
 from cogworks.sight.tests_near import tests_near
 from cogworks.sight.words import terms_of
 from cogworks.vocabulary import Value

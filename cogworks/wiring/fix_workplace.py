@@ -16,8 +16,8 @@ from cogworks.domain_services.panel import ServicePanel
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.llm.provider import Provider
 from cogworks.repair.consulting import Consulted
-from cogworks.repair.hanging import TestPace
 from cogworks.repair.instance import Instance
+from cogworks.repair.testcommand import TestPace
 from cogworks.repair.transact.gates import Limits as RepairLimits
 from cogworks.repair.transact.steady import SteadyTests
 from cogworks.settings.config import Environment

@@ -15,8 +15,8 @@ from cogworks.codebase.git import Git
 from cogworks.domain_services.messages import Caller, Repository, Request
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.pythons import Interpreter
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.probing import strongest

@@ -17,7 +17,7 @@ from cogworks.services.python.code.files import Reading, Shelf, listing
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.code.relations import relations_of
 from cogworks.services.python.code.repository import Code, read_code
-from cogworks.services.python.indexing import index_of
+from cogworks.services.python.operations import index_of
 
 SIZES = (1_000, 10_000, 100_000)
 COLD_LIMIT = 2.0

@@ -14,6 +14,7 @@ from cogworks.settings.config import CONFIG_FILE
 from tests.chaos.short_way import LANE, MOST_ANSWERS, answering, speaking_to
 from tests.chaos.timeline import Step, Theatre, theatre
 from tests.end_to_end.test_example_pipelines import IMPLEMENTED
+from tests.limits import ENDS_WITHIN_S
 from tests.model_server import Answer, ModelServer, Seen, replied
 
 TARGETS = ("README.md", "src/hourglass/parsing.py", "pyproject.toml", "src/hourglass/__init__.py", "tests")
@@ -56,7 +57,7 @@ class LongTalk:
 
 def _git(remote: Path, *arguments: str) -> str:
     command = ["git", "-C", str(remote), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S).stdout
 
 
 def _look(turn: int) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from cogworks.codegen.prompt import MAX_SHOWN_TOKENS, HandedOver, implementation_opening, shown_tests
 from cogworks.domain_services.messages import TestReport
 from cogworks.llm.prompts import shipped_prompts
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import tokens_of
 from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 from tests.nodes.examples import planned, task
 

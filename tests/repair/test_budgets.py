@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.repair.budgets import Budgets
+from cogworks.repair.options import Budgets
 
 
 @pytest.mark.parametrize(

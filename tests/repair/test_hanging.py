@@ -1,7 +1,7 @@
 import pytest
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.hanging import FIRST_S, TestPace, derived_s
+from cogworks.repair.testcommand import FIRST_S, TestPace, derived_s
 from cogworks.repair.transact.gates import Gate, doubtful
 from cogworks.repair.transact.measure import Measurement, measured
 

@@ -10,7 +10,7 @@ from cogworks.domain_services.exploring import Signature, Signatures
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.repair.consulting import Consulted
-from cogworks.repair.transact.apiguard import api_changes, refused_changes
+from cogworks.repair.transact.validators import api_changes, refused_changes
 
 
 class Case(NamedTuple):

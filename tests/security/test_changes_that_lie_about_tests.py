@@ -11,8 +11,8 @@ from cogworks.codegen.proving import Side, proof_of
 from cogworks.codegen.suite import Judged
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.brief import ONLY_READING, in_brief
+from cogworks.repair.overfitting import steering
 from cogworks.repair.proof import BELIEVED, Tree, markdown, summarised
-from cogworks.repair.steering import steering
 from cogworks.repair.violations import TestRules
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted

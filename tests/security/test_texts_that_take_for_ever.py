@@ -65,7 +65,7 @@ from cogworks.services.python.installing import complaint
 from cogworks.services.python.package_index import read_indexes, read_page
 from cogworks.services.python.recipe.reading import read_recipe
 from cogworks.services.python.report import read_records
-from cogworks.services.python.typechecker import read_mypy
+from cogworks.services.python.typechecking import read_mypy
 from cogworks.services.setup.registries import Malformed, read_hosts
 from cogworks.settings.config import parse_config, parse_surroundings
 from cogworks.sight.looks.schema import Look

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.pythons import Interpreter
 from cogworks.services.sandbox.probing import strongest
 from tests.limits import ENDS_WITHIN_S
 

@@ -15,8 +15,8 @@ from cogworks.domain_services.operations import SIMULATE
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, suffices
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.pythons import Interpreter, NotBuilt, bare, own, suffices
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation

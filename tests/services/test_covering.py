@@ -10,7 +10,7 @@ from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.exploring import Coverage, CoverageParams
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.domain_services.operations import COVERAGE
-from cogworks.services.python.testfiles import is_test_file
+from cogworks.services.python.imports import is_test_file
 from tests.services.asking import CART, Copy, refusal_of, repository, result_of
 from tests.services.test_python_service import COMMAND
 

@@ -13,8 +13,8 @@ import pytest
 
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.interpreters import Interpreter, NotBuilt
-from cogworks.services.python.made_environment import SOURCES
+from cogworks.services.python.keeping import SOURCES
+from cogworks.services.python.pythons import Interpreter, NotBuilt
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
 from tests.limits import ENDS_WITHIN_S, Started

@@ -6,7 +6,7 @@ import pytest
 
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import TestReport
-from cogworks.services.python.guarded_names import modules_behind
+from cogworks.services.python.imports import modules_behind
 from tests.services.asking import Copy, answered, laid_out
 
 TEST = (

@@ -12,9 +12,9 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.repair.transact.measure import new_faults
 from cogworks.services.python.declarations import declared, read_declarations
 from cogworks.services.python.imports import imports_in
-from cogworks.services.python.ruff_rules import findings_in
+from cogworks.services.python.linting import findings_in
 from cogworks.services.python.settings_files import ruff_settings
-from cogworks.services.python.typechecker import configured_checker, read_mypy
+from cogworks.services.python.typechecking import configured_checker, read_mypy
 from tests.services.asking import diagnostic, laid_out
 
 WORDS = st.sampled_from(

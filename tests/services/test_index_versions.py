@@ -10,8 +10,8 @@ import pytest
 from packaging.version import Version
 
 from cogworks.domain_services.messages import ErrorCode
-from cogworks.services.python import index_versions
-from cogworks.services.python.index_versions import IndexUnusable, PackageIndex, address_problem
+from cogworks.services.python import package_index
+from cogworks.services.python.package_index import IndexUnusable, PackageIndex, address_problem
 from tests.services.asking import ask, laid_out, lines
 
 FILES = {
@@ -71,7 +71,7 @@ def test_versions_that_were_not_withdrawn_are_told(name: str, versions: tuple[st
 def test_an_answer_that_means_nothing_is_no_answer(
     name: str, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_versions, "MAX_ANSWER_BYTES", 1000)
+    monkeypatch.setattr(package_index, "MAX_ANSWER_BYTES", 1000)
 
     with PackageIndex(index) as opened, pytest.raises(IndexUnusable):
         opened.versions(name)
@@ -80,7 +80,7 @@ def test_an_answer_that_means_nothing_is_no_answer(
 def test_an_index_that_takes_too_long_in_all_is_asked_no_further(
     index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_versions, "_LIMIT_S", -1.0)
+    monkeypatch.setattr(package_index, "_LIMIT_S", -1.0)
 
     with PackageIndex(index) as opened, pytest.raises(IndexUnusable, match="took longer than -1 s"):
         opened.versions("foo")

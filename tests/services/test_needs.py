@@ -6,9 +6,9 @@ import pytest
 
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.services.python.interpreters import bare
 from cogworks.services.python.laying_out import laid_out as directories_of
 from cogworks.services.python.needs import needs
+from cogworks.services.python.pythons import bare
 from cogworks.services.python.wanted import Wanted
 from tests.services.asking import Copy, answered, laid_out
 

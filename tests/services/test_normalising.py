@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.services.python import normalising
-from cogworks.services.python.formatter import used_formatter
+from cogworks.services.python.normalising import used_formatter
 from tests.services.asking import ask, laid_out, lines
 
 ROUGH = "x = {  'a':1 }\n"

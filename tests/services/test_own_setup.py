@@ -12,8 +12,8 @@ from cogworks.domain_services.messages import Repository, Request
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.equipping import prepare
-from cogworks.services.python.interpreters import Interpreter, NotBuilt
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.pythons import Interpreter, NotBuilt
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.wiring.services import repository_settings

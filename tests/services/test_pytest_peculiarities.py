@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.messages import Response
-from cogworks.services.python.interpreters import Interpreter, bare
+from cogworks.services.python.pythons import Interpreter, bare
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from tests.limits import LONG_RUN_ENDS_WITHIN_S

@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.interpreters import NotBuilt
-from cogworks.services.python.pythons import others, own_python, python_for
+from cogworks.services.python.pythons import NotBuilt, others, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted

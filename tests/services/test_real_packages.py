@@ -40,8 +40,8 @@ from cogworks.domain_services.messages import Message, Request, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.pythons import Interpreter
 from scripts.benchmarks.published import CACHE, Release, source_of
 from tests.services.pythons import HERE, WITH_UV
 

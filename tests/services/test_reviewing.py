@@ -7,7 +7,7 @@ import pytest
 
 from cogworks.domain_services.checking import ReviewRulesParams
 from cogworks.domain_services.messages import ErrorCode
-from cogworks.services.python.review_settings import RULES, RuleSettings, rules_for
+from cogworks.services.python.reviewing import RULES, RuleSettings, rules_for
 from cogworks.vocabulary import Severity
 from tests.services.asking import ask, diagnostic, laid_out, lines
 

@@ -6,9 +6,9 @@ import pytest
 
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python import linting
-from cogworks.services.python.checked import MAX_FINDINGS, told
 from cogworks.services.python.linting import lint
-from cogworks.services.python.typechecker import configured_checker, read_mypy, reason_in
+from cogworks.services.python.responses import MAX_FINDINGS, told
+from cogworks.services.python.typechecking import configured_checker, read_mypy, reason_in
 from cogworks.services.sandbox.isolation import NO_ISOLATION
 from cogworks.vocabulary import Severity
 from tests.services.asking import HERE, MACHINE, ask, diagnostic, laid_out, lines

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.sight.changed import around_changes
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.excerpts import around_changes
+from cogworks.sight.stretches import tokens_of
 from tests.sight.trees import index_of
 
 TESTS = "const add = require('..');\n" + "".join(

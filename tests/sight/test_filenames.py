@@ -2,8 +2,7 @@
 
 import pytest
 
-from cogworks.sight.filenames import said_names
-from cogworks.sight.words import terms_of
+from cogworks.sight.words import said_names, terms_of
 
 PATHS = ["lib/one_var.py", "lib/two_var.py", "lib/reactors/__init__.py", "lib/reactors/tree.py", "cart.py"]
 

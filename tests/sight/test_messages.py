@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.sight.messages import Quoted
+from cogworks.sight.matching import Quoted
 
 REQUEST = Quoted(
     "Tuple keys break messages\n\nI get `Key '('a', 'b')' error: Or(...)`, and then\n\n    cannot read 12 of 13 rows from data.csv: it is closed\n"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.sight.sections import sections_of
+from cogworks.sight.outlines import sections_of
 
 MARKDOWN = "# Shop\n\n```sh\n# no heading\n```\n\n## Use\n\ntext\n\n### Prices ###\n\n## Licence\n"
 RST = "Shop\n====\n\nUse\n---\n\ntext\n\nPrices\n~~~~~~\n\nLicence\n-------\nfree\n"

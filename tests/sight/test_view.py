@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from cogworks.sight.question import About, Beside
 from cogworks.sight.ranking import rank
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import tokens_of
 from cogworks.sight.view import first_view, items_of
 from tests.sight.trees import SHOP, index_of
 

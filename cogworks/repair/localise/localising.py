@@ -13,17 +13,18 @@ from cogworks.codebase.changes import matching
 from cogworks.domain_services.exploring import CallGraph, CallNode, Coverage, Steps, Symbol, SymbolIndex
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.localise.slices import PADDING_LINES, Slice, slices_of
-from cogworks.repair.localise.spectrum import Spectrum, spectrum_of
 from cogworks.repair.localise.surroundings import beyond
 from cogworks.repair.localise.suspects import (
     Evidence,
     Frame,
     Ranking,
+    Spectrum,
     Suspect,
     covered,
     own_lines,
     rank,
     select,
+    spectrum_of,
 )
 from cogworks.repair.localise.symbols import SUFFIXES, symbols_of
 from cogworks.repair.localise.testsources import sources_of

@@ -17,7 +17,7 @@ from cogworks.sight.cards import Outlined
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import Kind
 from cogworks.sight.question import About
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import tokens_of
 from cogworks.sight.view import first_view
 from cogworks.sight.words import terms_of
 

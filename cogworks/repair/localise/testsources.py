@@ -12,7 +12,7 @@ from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import Index
-from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import tokens_of
 
 TESTS_ROOM_TOKENS = 3_000
 _MAX_TESTS = 6

@@ -11,7 +11,6 @@ from pydantic import Field
 from cogworks.canonical import canonical
 from cogworks.errors import CogworksError
 from cogworks.repair.localise.suspects import Suspect
-from cogworks.repair.probe.pool import AskedOnce, all_of
 from cogworks.repair.probe.probes import (
     AGENDA,
     Blackboard,
@@ -25,7 +24,16 @@ from cogworks.repair.probe.probes import (
     facts_of,
 )
 from cogworks.repair.probe.probing import seen_by
-from cogworks.repair.probe.schedule import INFORMATIVE_FROM, Schedule, Waiting, beliefs_from, gain, updated
+from cogworks.repair.probe.schedule import (
+    INFORMATIVE_FROM,
+    AskedOnce,
+    Schedule,
+    Waiting,
+    all_of,
+    beliefs_from,
+    gain,
+    updated,
+)
 from cogworks.vocabulary import Value
 
 ROUND = 3

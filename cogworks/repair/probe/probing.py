@@ -25,7 +25,6 @@ from cogworks.domain_services.operations import (
     Operation,
 )
 from cogworks.errors import CogworksError
-from cogworks.repair.probe.pool import AskedOnce
 from cogworks.repair.probe.probes import (
     MAX_LISTED,
     Params,
@@ -49,6 +48,7 @@ from cogworks.repair.probe.readings import (
     violations,
     words_of,
 )
+from cogworks.repair.probe.schedule import AskedOnce
 from cogworks.repair.transact.diffrules import fingerprint
 
 _PASSING = 2

@@ -1,8 +1,8 @@
-"""What transactions are told and tell: their terms, their moments and their results."""
+"""What transactions are told and tell: their terms, their moments, their results, and what the tests printed that stopped them."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -11,8 +11,9 @@ from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.patchtree import StagedFile
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.transact.gates import GateName, Limits, Selection
-from cogworks.repair.transact.measure import Measurement, Worse
+from cogworks.repair.transact.measure import BAD, Measurement, Worse
 from cogworks.repair.violations import Step, Violation
+from cogworks.tools.records import Redactor
 from cogworks.vocabulary import CommitOid, RunId, Value
 
 TransactionEventKind = Literal[
@@ -167,3 +168,26 @@ def staging_refusal(diff: Diff, images: Mapping[str, str | None], staged: Sequen
         if file.new_mode is not None and file.new_mode != mode:
             return f"{path!r} has mode {file.new_mode} instead of {mode}"
     return None
+
+
+MOST_TESTS = 5
+MAX_CHARS = 1_500
+"""Of one test; the end of a test's output says what failed."""
+
+
+def printed(reports: Sequence[TestReport], *, known: Collection[str]) -> tuple[str, ...]:
+    """One text for each test that fails and each file that cannot be loaded, what is new first.
+
+    Args:
+        known: tests that failed before.
+    """
+    failing = {case.id: case.message for report in reports for case in report.cases if case.outcome in BAD}
+    texts = [f"cannot be loaded: {_cut(error)}" for report in reports for error in report.collection_errors]
+    order = sorted(failing, key=lambda test: (test in known, test))
+    texts += [f"{test} printed:\n{_cut(failing[test])}" for test in order if failing[test].strip()]
+    return tuple(texts[:MOST_TESTS])
+
+
+def _cut(text: str) -> str:
+    clean = Redactor().text(text.strip())
+    return clean if len(clean) <= MAX_CHARS else f"[…]{clean[-MAX_CHARS:]}"

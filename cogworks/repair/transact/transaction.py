@@ -11,8 +11,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import CodebaseError, RollbackFailed
 from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.domain_services.messages import Diagnostic, TestReport
-from cogworks.repair.transact.churn import churn
-from cogworks.repair.transact.diffrules import fingerprint
+from cogworks.repair.transact.diffrules import churn, fingerprint
 from cogworks.repair.transact.gates import (
     Gate,
     GateName,
@@ -45,9 +44,9 @@ from cogworks.repair.transact.outcomes import (
     TransactionEvent,
     TransactionEventKind,
     commit_message,
+    printed,
     staging_refusal,
 )
-from cogworks.repair.transact.printed import printed
 from cogworks.repair.transact.validators import diff_violations, has_images, images, language_violations
 from cogworks.repair.violations import Ground, Reading, Step, Violation
 from cogworks.vocabulary import CommitOid

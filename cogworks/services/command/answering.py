@@ -28,7 +28,7 @@ from cogworks.services.command.preparing import prepare
 from cogworks.services.command.simulating import simulate
 from cogworks.services.command.validating import normalise, validate
 from cogworks.services.python.cloning import Clones, NoRepository
-from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.pythons import NotBuilt
 
 METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingProxyType(
     {

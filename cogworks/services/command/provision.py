@@ -26,8 +26,7 @@ from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
 from cogworks.services.python.building.checkout import Checkout, checkout_of, store_of, text_of
-from cogworks.services.python.keeping import Kept
-from cogworks.services.python.made_environment import made_environment
+from cogworks.services.python.keeping import Kept, made_environment
 from cogworks.services.setup.layers import FILES, HOME
 from cogworks.services.setup.registries import TOGETHER, VARIABLE, not_reached_by, own_registries
 from cogworks.services.setup.setups import Setup, setup_key

@@ -19,7 +19,7 @@ from cogworks.services.command.grammars.validating import absent, facts_of, prob
 from cogworks.services.command.ground import Ground, Machine, ground_of
 from cogworks.services.command.provision import provided
 from cogworks.services.command.rooms import open_room
-from cogworks.services.python.checked import Checked, left_out, skipped, told, tool_runs, versions
+from cogworks.services.python.responses import Checked, left_out, skipped, told, tool_runs, versions
 from cogworks.services.python.syntax import missing
 from cogworks.services.sandbox.isolation import refusal
 from cogworks.vocabulary import Severity

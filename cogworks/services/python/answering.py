@@ -21,25 +21,26 @@ from cogworks.domain_services.messages import (
 )
 from cogworks.domain_services.transport import MAX_MESSAGE_BYTES
 from cogworks.services.python.besides import beside
-from cogworks.services.python.call_graphing import call_graph
 from cogworks.services.python.cloning import Clones, NoRepository
-from cogworks.services.python.covering import coverage
-from cogworks.services.python.dependency_graphing import dependency_graph
+from cogworks.services.python.covering import coverage, trace
 from cogworks.services.python.depending import validate_deps
 from cogworks.services.python.equipping import prepare
-from cogworks.services.python.indexing import index
-from cogworks.services.python.instrumenting import instrument
-from cogworks.services.python.interfaces import extract_interfaces
-from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.normalising import normalise
+from cogworks.services.python.operations import (
+    call_graph,
+    dependency_graph,
+    extract_interfaces,
+    index,
+    instrument,
+    signatures,
+)
+from cogworks.services.python.pythons import NotBuilt
 from cogworks.services.python.responses import listed, refused
 from cogworks.services.python.reviewing import review_rules
 from cogworks.services.python.roots import answered_in_root
 from cogworks.services.python.runners import NotKept
-from cogworks.services.python.signing import signatures
 from cogworks.services.python.simulating import simulate
-from cogworks.services.python.tracing import trace
 from cogworks.services.python.validating import validate
 
 METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingProxyType(

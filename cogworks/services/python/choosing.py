@@ -1,25 +1,142 @@
-"""Chooses the Python for one request: the repository's own environment, or the service's where that does as well."""
+"""Chooses the Python for one request: the repository's own environment, one that was prepared, or the service's where that does as well."""
 
+import hashlib
 import os
+import shutil
+import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, RepositorySettings, Request
+from cogworks.own_folders import own_folder
 from cogworks.services.python.building.built import Built
 from cogworks.services.python.building.checkout import Checkout, changed_natively, checkout_of
-from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, suffices
-from cogworks.services.python.kept_recipes import kept_recipe
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.manifest_files import base_problem, recipe_of
 from cogworks.services.python.own_setup import OwnSetup, own_setup
-from cogworks.services.python.prepared import prepared_interpreter
-from cogworks.services.python.pythons import Python, own_python, python_for
+from cogworks.services.python.pythons import (
+    Interpreter,
+    NotBuilt,
+    Python,
+    asked_python,
+    bare,
+    own,
+    own_python,
+    python_for,
+    suffices,
+)
+from cogworks.services.python.recipe.reading import HERE
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.roots import whole_of
 from cogworks.services.python.runners import reports_by_order
 from cogworks.services.sandbox.isolation import refusal
+
+
+def prepared_interpreter(
+    settings: RepositorySettings, search_path: str, virtual_env: str = ""
+) -> Interpreter:
+    """The interpreter that is configured, else that of `$VIRTUAL_ENV`, else the `python3` of PATH; nothing is installed.
+
+    Raises:
+        NotBuilt: there is none, or it does not run.
+    """
+    program, source = _named(settings.python, search_path, virtual_env)
+    python = asked_python(program) if program else None
+    if program is None or python is None:
+        raise NotBuilt(
+            f'`environment = "prepared"` wants a Python that an earlier step prepared, and {source} is none that runs. Name it '
+            'by `python = "/path/to/python"` under `[environment]`, or activate its virtual environment before cogworks starts.',
+            ErrorCode.TOOL_NOT_FOUND,
+        )
+    # The folder that is named and not where links of it lead: packages may have put those there.
+    prefix = program.parent.parent
+    return Interpreter(
+        program,
+        prefix,
+        f"the prepared Python {python.version} at {prefix}",
+        (program.parent,),
+        (
+            f"nothing was installed: the tests run with the prepared Python {python.version} ({source})",
+            *_not_run(settings),
+        ),
+        variables=dict(settings.variables),
+        base=python.base,
+    )
+
+
+def _named(configured: str, search_path: str, virtual_env: str) -> tuple[Path | None, str]:
+    if configured:
+        return Path(configured), f"`[environment] python` ({configured})"
+    if virtual_env:
+        return Path(virtual_env, "bin", "python"), f"$VIRTUAL_ENV ({virtual_env})"
+    own = Path(sys.executable).parent
+    others = os.pathsep.join(each for each in search_path.split(os.pathsep) if each and Path(each) != own)
+    found = shutil.which("python3", path=others)
+    return (Path(found) if found else None), "`python3` on PATH"
+
+
+def _not_run(settings: RepositorySettings) -> tuple[str, ...]:
+    """That a setup is not run, where there is one."""
+    if not (settings.setup or settings.setup_script):
+        return ()
+    key = "`[environment] setup`" if settings.setup else "`.cogworks/setup.sh`"
+    return (f'{key} is not run: `environment = "prepared"` says that an earlier step did everything',)
+
+
+_FOLDER = "recipes"
+_MOST = 500
+
+
+def kept_recipe(
+    folder: Path, commit: str, root: str, settings: RepositorySettings, read: Callable[[], Recipe]
+) -> Recipe:
+    """The recipe of a commit; it is read where it is not there, or cannot be taken from there.
+
+    Args:
+        folder: where environments are kept.
+        commit: its full name, so that what it holds never changes.
+        read: reads it anew.
+    """
+    told = f"{_rules()}\n{HERE}\n{commit}\n{root}\n{settings.model_dump_json()}"
+    place = folder / _FOLDER / f"{hashlib.sha256(told.encode()).hexdigest()[:40]}.json"
+    try:
+        return Recipe.model_validate_json(place.read_bytes())
+    except (OSError, ValidationError):
+        recipe = read()
+        _keep(place, recipe)
+        return recipe
+
+
+@cache
+def _rules() -> str:
+    """Changes with the rules themselves."""
+    here = Path(__file__).parent
+    texts = (path.read_bytes() for path in [*sorted((here / "recipe").glob("*.py")), *_others(here)])
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def _others(here: Path) -> Iterator[Path]:
+    yield from (here / name for name in ("manifest_files.py", "distributions.py", "imports.py"))
+
+
+def _keep(place: Path, recipe: Recipe) -> None:
+    """Write it in one rename; where there is no writing it is read again the next time."""
+    try:
+        own_folder(place.parent)
+        for old in sorted(place.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)[:-_MOST]:
+            old.unlink(missing_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=place.parent, suffix=".new")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(recipe.model_dump_json())
+        Path(name).rename(place)
+    except OSError:
+        return
 
 
 def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s: float) -> Interpreter:

@@ -1,28 +1,210 @@
-"""The operation `validate_deps`: whether what the code imports is declared, and what is declared fits together."""
+"""The operation `validate_deps`: whether what the code imports is declared, and how declared dependencies stand to one another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
 from cogworks.codebase.confined import read_file
-from cogworks.domain_services.checking import Dependencies, Unread, ValidateDepsParams
+from cogworks.domain_services.checking import Dependencies, Dependency, Unread, ValidateDepsParams
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, Request, Response
-from cogworks.services.python.checked import left_out, told
 from cogworks.services.python.code.files import listing
 from cogworks.services.python.code.modules import Modules
+from cogworks.services.python.code.repository import is_test_file
 from cogworks.services.python.declarations import Declarations, Declared, declared, read_declarations
-from cogworks.services.python.dependency_rules import (
-    PROPOSED,
-    Standing,
-    Use,
-    looked_up,
-    standing,
-    unavailable,
-)
 from cogworks.services.python.distributions import Catalogue
-from cogworks.services.python.imports import imports_in, is_standard
+from cogworks.services.python.imports import Imported, imports_in, is_standard
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import blocking, found, outside, refused
+from cogworks.services.python.responses import blocking, found, left_out, outside, refused, told
 from cogworks.services.python.syntax import is_python, missing
+from cogworks.vocabulary import Severity, Value
+
+PROPOSED = "the proposal"
+"""Stands for the manifest of what is not in one yet."""
+_NOT_LOOKED_UP = "declared and used; whether it can be had was not looked up"
+
+
+class Use(Value):
+    """One import of a module that neither Python nor the repository brings along."""
+
+    artifact: str
+    imported: Imported
+
+
+class Standing(Value):
+    """What was found out, and what is wrong with it."""
+
+    dependencies: tuple[Dependency, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+def standing(
+    declarations: Declarations, uses: Sequence[Use], catalogue: Catalogue, *, is_whole: bool
+) -> Standing:
+    """How each dependency stands.
+
+    Args:
+        declarations: with what is proposed, under the place `PROPOSED`.
+        is_whole: whether `uses` are those of the whole repository; only then can anything be called unused.
+    """
+    by_name: dict[str, list[Declared]] = {}
+    for each in declarations.declared:
+        by_name.setdefault(each.name, []).append(each)
+    users: dict[str, list[Use]] = {}
+    strangers: dict[str, list[Use]] = {}
+    for use in uses:
+        names = _bringing(use, by_name, catalogue)
+        for name in names:
+            users.setdefault(name, []).append(use)
+        if not names:
+            strangers.setdefault(use.imported.top, []).append(use)
+    idle = [name for name in by_name if name not in users]
+    dependencies: list[Dependency] = []
+    problems: list[Diagnostic] = []
+    for name, places in by_name.items():
+        dependency = _declared(name, places, users.get(name, ()), is_whole=is_whole)
+        dependencies += [dependency] if dependency else []
+        problems += _problems_of(places, users.get(name, ()), dependency)
+    for top, found_uses in strangers.items():
+        doubt = _unread(declarations)
+        if not doubt and not catalogue.bringing(top):
+            # Of a well-known module it is beyond doubt who brings it.
+            doubt = _obscure(idle, catalogue)
+        dependency = _undeclared(top, found_uses, doubt, catalogue)
+        dependencies.append(dependency)
+        problems += _strange(dependency, found_uses)
+    ordered = sorted(dependencies, key=lambda each: (each.name, each.status))
+    return Standing(dependencies=tuple(ordered), problems=tuple(problems))
+
+
+def looked_up(dependency: Dependency, found: Sequence[Declared], versions: Sequence[Version]) -> Dependency:
+    """A declared dependency with what a package index has of it.
+
+    Args:
+        versions: all that can be had.
+    """
+    requirements = [Requirement(each.requirement) for each in found]
+    if any(each.url for each in requirements):
+        return dependency.model_copy(update={"message": "it comes from an address of its own"})
+    # One by one: which of them hold together depends on markers and groups.
+    unmet = [str(each) for each in requirements if not any(each.specifier.filter(versions))]
+    if not unmet:
+        fitting = requirements[0].specifier.filter(versions)
+        return dependency.model_copy(update={"message": f"the index has {max(fitting)}"})
+    reason = (
+        f"none of its {len(versions)} versions in the index fits"
+        if versions
+        else "the index does not have it"
+    )
+    message = f"{reason}: {', '.join(unmet)}"
+    return dependency.model_copy(update={"status": "unavailable", "message": message})
+
+
+def unavailable(dependency: Dependency, place: str) -> Diagnostic:
+    """What is wrong with a dependency that cannot be had."""
+    return _diagnostic(place, None, Severity.BLOCKING, f"{dependency.name}: {dependency.message}")
+
+
+def _bringing(use: Use, by_name: Mapping[str, object], catalogue: Catalogue) -> list[str]:
+    """The declared distributions that bring a module: those known to, else those whose names suggest it."""
+    certain = sorted(catalogue.bringing(use.imported.top) & by_name.keys())
+    return certain or [name for name in by_name if catalogue.may_bring(name, use.imported.module)]
+
+
+def _unread(declarations: Declarations) -> str:
+    """Why nobody knows all that is declared; empty: it is known."""
+    if not declarations.places:
+        return "the repository has no manifest"
+    if declarations.unread:
+        return f"{declarations.unread[0].artifact} may declare it: {declarations.unread[0].reason}"
+    return ""
+
+
+def _obscure(idle: Sequence[str], catalogue: Catalogue) -> str:
+    """Which declared distributions, of those that nothing seems to use, may bring a module for all that is known."""
+    names = sorted(name for name in idle if not catalogue.is_known(name))
+    return f"it may come with {', '.join(names[:5])}, of which nothing is known here" if names else ""
+
+
+def _declared(
+    name: str, found: Sequence[Declared], uses: Sequence[Use], *, is_whole: bool
+) -> Dependency | None:
+    requirement = ", ".join(dict.fromkeys(each.requirement for each in found))
+    is_proposed = any(each.place == PROPOSED for each in found)
+    artifacts = tuple(sorted({use.artifact for use in uses}))
+    if (reason := _at_odds(found)) is not None:
+        status, message = "conflict", reason
+    elif uses:
+        status, message = "satisfied", _NOT_LOOKED_UP
+    elif not is_whole and not is_proposed:
+        return None
+    elif is_whole and any(not each.group for each in found):
+        status, message = "unused", "no file imports it; it may be a plugin or a program"
+    else:
+        status, message = "not_checked", "none of the files imports it"
+    return Dependency.model_validate(
+        {
+            "name": name,
+            "status": status,
+            "requirement": requirement,
+            "artifacts": artifacts,
+            "message": message,
+        }
+    )
+
+
+def _at_odds(found: Sequence[Declared]) -> str | None:
+    """Why no version satisfies all that the code itself needs; what only holds somewhere or for some is left aside."""
+    needed = [each for each in found if not each.group and Requirement(each.requirement).marker is None]
+    combined = SpecifierSet()
+    for each in needed:
+        combined &= Requirement(each.requirement).specifier
+    if not combined.is_unsatisfiable():
+        return None
+    return "no version satisfies " + " and ".join(f"{each.requirement} ({each.place})" for each in needed)
+
+
+def _problems_of(
+    found: Sequence[Declared], uses: Sequence[Use], dependency: Dependency | None
+) -> Iterator[Diagnostic]:
+    if dependency is not None and dependency.status == "conflict":
+        yield _diagnostic(found[0].place, None, Severity.BLOCKING, dependency.message)
+    if not all(each.is_for_development for each in found):
+        return
+    group = found[0].group
+    for use in uses:
+        if not is_test_file(use.artifact) and not use.imported.is_optional:
+            text = f"{found[0].name} is declared only for development ({group}), and this file imports it"
+            yield _diagnostic(use.artifact, use.imported.line, Severity.WARNING, text)
+
+
+def _undeclared(top: str, uses: Sequence[Use], doubt: str, catalogue: Catalogue) -> Dependency:
+    bringing = sorted(catalogue.bringing(top))
+    name = bringing[0] if bringing else canonicalize_name(top)
+    artifacts = tuple(sorted({use.artifact for use in uses}))
+    if doubt:
+        message = f"imported as {top!r}, and seems not to be declared; {doubt}"
+        return Dependency(name=name, status="not_checked", artifacts=artifacts, message=message)
+    message = f"imported as {top!r}, and no manifest declares it; declare {name}, or do without"
+    return Dependency(name=name, status="undeclared", artifacts=artifacts, message=message)
+
+
+def _strange(dependency: Dependency, uses: Sequence[Use]) -> Iterator[Diagnostic]:
+    """Tests, and code that goes on without the module, may import what nobody declares; the rest may not."""
+    for use in uses:
+        blocks = not use.imported.is_optional and not is_test_file(use.artifact)
+        is_sure = dependency.status == "undeclared"
+        severity = Severity.BLOCKING if is_sure and blocks else Severity.WARNING
+        yield _diagnostic(use.artifact, use.imported.line, severity, dependency.message)
+
+
+def _diagnostic(artifact: str, line: int | None, severity: Severity, message: str) -> Diagnostic:
+    return Diagnostic(
+        artifact=artifact, line=line, severity=severity, category="dependency_error", message=message
+    )
 
 
 def validate_deps(request: Request, folder: Path, machine: Machine) -> Response:
@@ -76,14 +258,14 @@ def _uses(root: Path, paths: Sequence[str], modules: Modules) -> tuple[list[Use]
 
 
 def _index_problem(address: str) -> str | None:
-    from cogworks.services.python.index_versions import address_problem  # noqa: PLC0415 - slow, and seldom needed
+    from cogworks.services.python.package_index import address_problem  # noqa: PLC0415 - slow, and seldom needed
 
     return address_problem(address)
 
 
 def _with_index(result: Standing, declarations: Declarations, address: str) -> Standing:
     """What can be had of what is declared; an index that fails is asked no further."""
-    from cogworks.services.python.index_versions import (  # noqa: PLC0415 - slow, and seldom needed
+    from cogworks.services.python.package_index import (  # noqa: PLC0415 - slow, and seldom needed
         IndexUnusable,
         PackageIndex,
     )

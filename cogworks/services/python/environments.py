@@ -17,11 +17,9 @@ from cogworks.services.python.building.built import Built, read_built
 from cogworks.services.python.building.checkout import Checkout
 from cogworks.services.python.building.project import Project, inputs_key
 from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, found_installer
-from cogworks.services.python.interpreters import Interpreter, NotBuilt
-from cogworks.services.python.keeping import Kept
-from cogworks.services.python.made_environment import measured
+from cogworks.services.python.keeping import Kept, measured
 from cogworks.services.python.own_setup import OwnSetup
-from cogworks.services.python.pythons import Python, own_python
+from cogworks.services.python.pythons import Interpreter, NotBuilt, Python, own_python
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.isolation import Isolation
 

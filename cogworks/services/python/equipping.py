@@ -9,11 +9,10 @@ from pathlib import Path
 from cogworks.domain_services.checking import Choice, Prepared, PrepareParams
 from cogworks.domain_services.messages import RepositorySettings, Request, Response
 from cogworks.services.python.choosing import asked_recipe, equipped_with, needs_pytest
-from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.keeping import made_environment
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.made_environment import made_environment
 from cogworks.services.python.own_setup import setup_choices
-from cogworks.services.python.pythons import own_python, python_for
+from cogworks.services.python.pythons import Interpreter, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe, configuration
 from cogworks.services.python.responses import found
 from cogworks.services.python.simulating import left_out

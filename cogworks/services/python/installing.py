@@ -20,10 +20,9 @@ from cogworks.removal import remove_tree, temporary_folder
 from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.index_gateway import Gateway, index_door
 from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, bare_environment
-from cogworks.services.python.interpreters import NotBuilt
-from cogworks.services.python.made_environment import let_sources_be_found
+from cogworks.services.python.keeping import let_sources_be_found
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
-from cogworks.services.python.pythons import Python, own_python
+from cogworks.services.python.pythons import NotBuilt, Python, own_python
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
 from cogworks.services.setup.door import OPENER, through

@@ -1,7 +1,9 @@
-"""The directories of one run of tests: a copy of the repository, a home, and what a setup made shown in both."""
+"""The directories of one run of tests: a copy of the repository, a home, what a setup made, and what our reporters are told."""
 
+import json
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,3 +61,49 @@ def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool)
     if interpreter.home is None or not os.path.lexists(interpreter.home / _GIT):
         (written_in(places.home, overlays) / _GIT).write_text(_GIT_SETTINGS, encoding="utf-8")
     return places._replace(overlays=overlays)
+
+
+def set_aside(copy: Path, folder: str) -> bool:
+    """Let pytest begin without the `conftest.py` of a folder and pass over the tests there; False where that cannot be done.
+
+    Its other files stay: tests elsewhere may need them.
+    """
+    # Where it is comes from what the tests printed, and links of the repository may lead anywhere.
+    place = (copy / folder).resolve()
+    if place == copy or not place.is_relative_to(copy):
+        return False
+    conftest = place / "conftest.py"
+    try:
+        conftest.unlink(missing_ok=True)
+        conftest.write_text('collect_ignore_glob = ["*"]\n', encoding="utf-8")
+    except OSError:
+        # A folder that may not be written, or is none.
+        return False
+    return True
+
+
+VARIABLE = "COGWORKS_TESTS"
+"""Names the file."""
+FILE = "order.json"
+
+
+def lay_out_order(folder: Path, wanted: Wanted, descriptor: int, reach: Mapping[str, Sequence[str]]) -> None:
+    """Write the file; the folder need not be there.
+
+    Args:
+        descriptor: of the open report.
+        reach: the folders that the tests may read and write.
+    """
+    lines = [plugin.readable[0].parent for plugin in wanted.plugins if plugin.name == "cogworks_lines"]
+    order = {
+        "descriptor": descriptor,
+        "tests": list(wanted.tests),
+        "groups": [list(group) for group in wanted.groups],
+        "seed": wanted.seed,
+        "until_s": wanted.ends_s,
+        "test_timeout_s": wanted.test_timeout_s,
+        "reach": reach,
+        "lines": str(lines[0]) if lines else "",
+    }
+    folder.mkdir(exist_ok=True)
+    (folder / FILE).write_text(json.dumps(order), encoding="utf-8")

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from cogworks.codebase.confined import read_file
 from cogworks.codebase.git import Git
 from cogworks.domain_services.messages import RepositorySettings
+from cogworks.services.python.imports import is_test_file
 from cogworks.services.python.recipe.locks import FILES as LOCKS
 from cogworks.services.python.recipe.reading import read_recipe
 from cogworks.services.python.recipe.requirement_files import is_list
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.recipe.workflows import FOLDER as WORKFLOWS
 from cogworks.services.python.roots import whole_of
-from cogworks.services.python.testfiles import is_test_file
 
 _OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _GIT_LIMIT_S = 60.0

@@ -11,9 +11,8 @@ from cogworks.domain_services.messages import RepositorySettings
 from cogworks.services.python.building.built import LAYER, Built
 from cogworks.services.python.building.checkout import Checkout, store_of
 from cogworks.services.python.installer import InstallerSettings
-from cogworks.services.python.interpreters import Interpreter, NotBuilt
-from cogworks.services.python.made_environment import measured
-from cogworks.services.python.pythons import own_python
+from cogworks.services.python.keeping import measured
+from cogworks.services.python.pythons import Interpreter, NotBuilt, own_python
 from cogworks.services.setup.layers import FILES, HOME
 from cogworks.services.setup.setups import SCRIPT, Setup, setup_key
 

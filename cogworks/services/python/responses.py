@@ -1,13 +1,15 @@
-"""The forms in which the Python service answers."""
+"""The forms in which the Python service answers, and what one tool contributes to an answer."""
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from cogworks.domain_services.checking import ToolRun, ToolRuns
 from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.answers import answered, blocking, listed, outside, refused
+from cogworks.vocabulary import Severity, Value
 
 __all__ = ["blocking", "found", "listed", "outside", "refused"]
 
@@ -33,3 +35,59 @@ def found(
 def _pytest_version() -> str:
     # Read from the files of the package, and wanted in every answer.
     return version("pytest")
+
+
+MAX_FINDINGS = 1_000
+"""So many findings one answer tells, the worst first; the rest is counted."""
+_ORDER = {Severity.BLOCKING: 0, Severity.WARNING: 1, Severity.INFORMATIONAL: 2}
+
+
+class Checked(Value):
+    """The contribution of one tool."""
+
+    run: ToolRun
+    version: str = ""
+    """Empty: it did not run."""
+    findings: tuple[Diagnostic, ...] = ()
+
+
+def skipped(tool: str, reason: str, *, place: str = "", also: Sequence[Diagnostic] = ()) -> Checked:
+    """A tool that did not run.
+
+    Args:
+        place: the file that asks for the tool; a warning there says that it was left out. Empty: nothing asks for it.
+        also: what is known all the same.
+    """
+    told = (left_out(place, f"{tool} was left out: {reason}"),) if place else ()
+    return Checked(run=ToolRun(tool=tool, status="skipped", reason=reason), findings=(*told, *also))
+
+
+def left_out(place: str, text: str) -> Diagnostic:
+    """A warning that something was not checked."""
+    return Diagnostic(artifact=place, severity=Severity.WARNING, category="completeness", message=text)
+
+
+def tool_runs(parts: Iterable[Checked]) -> ToolRuns:
+    """Which tools ran, and which did not and why."""
+    return ToolRuns(tools=tuple(part.run for part in parts))
+
+
+def versions(parts: Iterable[Checked]) -> dict[str, str]:
+    """Name -> version of the tools that ran."""
+    return {part.run.tool: part.version for part in parts if part.version}
+
+
+def told(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Findings in the order of their places, each once; where there are too many, the worst of them."""
+    found = sorted(
+        set(diagnostics), key=lambda each: (each.artifact, each.line or 0, each.category, each.message)
+    )
+    if len(found) <= MAX_FINDINGS:
+        return tuple(found)
+    worst = sorted(found, key=lambda each: _ORDER[each.severity])
+    more = len(found) - MAX_FINDINGS
+    kept = set(worst[:MAX_FINDINGS])
+    note = left_out(
+        worst[MAX_FINDINGS].artifact, f"{more} more finding(s), of this and other files, are not listed"
+    )
+    return (*(each for each in found if each in kept), note)

@@ -1,24 +1,251 @@
-"""The operation `review_rules`: what rules of security and of likely bugs find in files."""
+"""The operation `review_rules`: what rules of security and of likely bugs find in files, but for what the repository does not want to hear."""
 
+import configparser
+import posixpath
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
-from pydantic import ValidationError
+import tomli_w
+from pydantic import ConfigDict, Field, ValidationError
 
 from cogworks.codebase.confined import read_file
 from cogworks.domain_services.checking import ReviewRulesParams, ToolRun
-from cogworks.domain_services.messages import Diagnostic, ErrorCode, Request, Response
-from cogworks.services.python.checked import Checked, left_out, skipped, told, tool_runs, versions
-from cogworks.services.python.linting import RuffFailed, RuffRun, installed_version, ruff_findings
+from cogworks.domain_services.messages import Diagnostic, ErrorCode, Message, Request, Response
+from cogworks.services.python.code.repository import is_test_file
+from cogworks.services.python.linting import (
+    RuffFailed,
+    RuffRun,
+    installed_version,
+    ruff_findings,
+    severity_of,
+)
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.repository_ignores import flake8_settings, ignored_by
-from cogworks.services.python.responses import found, listed, outside, refused
-from cogworks.services.python.review_settings import NEED_SETTINGS, Rules, RuleSettings, code_of, rules_for
-from cogworks.services.python.settings_files import by_settings
+from cogworks.services.python.responses import (
+    Checked,
+    found,
+    left_out,
+    listed,
+    outside,
+    refused,
+    skipped,
+    told,
+    tool_runs,
+    versions,
+)
+from cogworks.services.python.settings_files import PYPROJECT, Settings, by_settings, read_toml, tool_table
 from cogworks.services.python.syntax import is_python, missing
 from cogworks.services.python.workroom import Workroom, workroom
-from cogworks.vocabulary import Severity
+from cogworks.vocabulary import Severity, Value
+
+RULES = (
+    "S", "B", "ASYNC", "PLE", "PLW0127", "PLW0128", "PLW0129", "PLW0131", "PLW0133", "PLW0406", "PLW0711", "PLW1501",
+    "PLW1507", "PLW1508", "PLW1509", "PLW2101",
+)  # fmt: skip
+"""The default: security, likely bugs, and what goes wrong in asynchronous code."""
+NOT_FOR_TESTS = frozenset({"S101", "S105", "S106", "S107", "S108"})
+"""Assertions, made-up passwords and temporary files are what tests are made of."""
+_NOISE = ("S603",)
+"""It finds every program that is started, however carefully."""
+_BANNED = "TID251"
+_COMPLEXITY = "C901"
+NEED_SETTINGS = frozenset({_BANNED, _COMPLEXITY})
+"""Rules that find nothing without the settings of a request."""
+_SELECTOR = re.compile(r"ALL|[A-Z]{1,5}[0-9]{0,5}")
+
+
+class RuleSettings(Message):
+    """The `settings` of a review that this service understands."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    banned: dict[str, str] = Field(default_factory=dict)
+    """What code must not use, e.g. `requests.get` -> why."""
+    max_complexity: int | None = Field(default=None, ge=1)
+    """Of one function."""
+    severity: dict[str, Severity] = Field(default_factory=dict)
+    """Rule or group of rules -> how much it matters; the longest that fits counts."""
+
+
+class Rules(Value):
+    """The rules of one review."""
+
+    toml: str
+    """As settings for ruff."""
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    severities: dict[str, Severity]
+    named: tuple[str, ...]
+    """The rules that were asked for by name, for whatever file."""
+    unknown: tuple[str, ...]
+    """What was asked for and means nothing here, in words."""
+
+    def severity_of(self, code: str) -> Severity:
+        """How much a rule matters."""
+        fitting = [each for each in self.severities if code.startswith(each)]
+        return self.severities[max(fitting, key=len)] if fitting else severity_of(code)
+
+    def applies(self, found: Diagnostic) -> bool:
+        """Whether a finding is one where it is."""
+        code = code_of(found)
+        return code not in NOT_FOR_TESTS or code in self.named or not is_test_file(found.artifact)
+
+
+def code_of(found: Diagnostic) -> str:
+    """The rule that found it."""
+    return found.message.split(":", maxsplit=1)[0]
+
+
+def rules_for(params: ReviewRulesParams, settings: RuleSettings) -> Rules:
+    """The rules that a request asks for.
+
+    Raises:
+        ValueError: a rule's name cannot be one.
+    """
+    _refuse_odd([*params.select, *params.ignore, *settings.severity])
+    select = list(params.select or RULES)
+    ignore = [*params.ignore, *(() if params.select else _NOISE)]
+    lint: dict[str, Any] = {"select": select, "ignore": ignore}
+    if settings.banned:
+        select.append(_BANNED)
+        lint["flake8-tidy-imports"] = {"banned-api": _messages(settings.banned)}
+    if settings.max_complexity is not None:
+        select.append(_COMPLEXITY)
+        lint["mccabe"] = {"max-complexity": settings.max_complexity}
+    known = ", ".join(f"`{name}`" for name in RuleSettings.model_fields)
+    extra = sorted(settings.model_extra or {})
+    return Rules(
+        toml=tomli_w.dumps({"lint": lint}),
+        select=tuple(select),
+        ignore=tuple(ignore),
+        severities=settings.severity,
+        named=params.select,
+        unknown=tuple(f"setting {name!r} is not known to this service; it knows {known}" for name in extra),
+    )
+
+
+def _messages(banned: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    return {name: {"msg": reason} for name, reason in banned.items()}
+
+
+def _refuse_odd(selectors: Iterable[str]) -> None:
+    odd = [each for each in selectors if not _SELECTOR.fullmatch(each)]
+    if odd:
+        raise ValueError(f"{', '.join(map(repr, odd))}: a rule or group is written like S, B006 or ALL")
+
+
+FLAKE8_FILES = ("setup.cfg", "tox.ini", ".flake8")
+"""In this order; the first with a section counts."""
+_PART = re.compile(r"[^\s,:]+|:")
+_CODE = re.compile(r"[A-Z]{1,3}[0-9]{0,4}")
+
+
+class Flake8(Value):
+    """What a section `[flake8]` leaves out."""
+
+    path: str
+    codes: tuple[str, ...] = ()
+    per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Pattern of paths -> codes."""
+    excluded: tuple[str, ...] = ()
+    """Patterns of paths."""
+
+    def leaves_out(self, path: str, code: str) -> bool:
+        """Whether a finding of this rule in this file is one that nobody wants."""
+        codes = [
+            *self.codes,
+            *(each for pattern, some in self.per_file if _fits(path, pattern) for each in some),
+        ]
+        return any(code.startswith(each) for each in codes) or any(
+            _fits(path, each) for each in self.excluded
+        )
+
+
+def ignored_by(root: Path, settings: Settings) -> tuple[str, ...]:
+    """The rules that these settings of ruff ignore everywhere.
+
+    Ruff forgets them as soon as it is told on its command line what to select; what it ignores by file it does not forget.
+    """
+    found: list[str] = []
+    for place in settings.chain:
+        tables = read_toml(root, place)
+        own = {} if isinstance(tables, str) else tables
+        if posixpath.basename(place) == PYPROJECT:
+            own = tool_table(own, "ruff") or {}
+        lint = own.get("lint")
+        for table in (own, lint if isinstance(lint, dict) else {}):
+            for key in ("ignore", "extend-ignore"):
+                given = table.get(key)
+                found += [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    return tuple(dict.fromkeys(each for each in found if _CODE.fullmatch(each) or each == "ALL"))
+
+
+def flake8_settings(root: Path, *, besides: Collection[str] = ()) -> Flake8 | None:
+    """The settings of flake8 at the top of the repository; None when it has none, or they are in one of `besides`."""
+    for path in FLAKE8_FILES:
+        file = read_file(root, path)
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            parser.read_string(file.data.decode() if file else "")
+        except (configparser.Error, UnicodeDecodeError):
+            continue
+        if not parser.has_section("flake8"):
+            continue
+        if path in besides:
+            return None
+        section = parser["flake8"]
+        return Flake8(
+            path=path,
+            codes=tuple(_codes(f"{section.get('ignore', '')} {section.get('extend-ignore', '')}")),
+            per_file=tuple(_by_file(section.get("per-file-ignores", ""))),
+            excluded=tuple(
+                each
+                for key in ("exclude", "extend-exclude")
+                for each in re.split(r"[\s,]+", section.get(key, ""))
+                if each
+            ),
+        )
+    return None
+
+
+def _codes(text: str) -> Iterable[str]:
+    return (each for each in re.split(r"[\s,]+", text) if _CODE.fullmatch(each))
+
+
+def _by_file(text: str) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """`a.py,b.py: E1,E2` and further such entries, parted by blanks, commas or lines."""
+    names: list[str] = []
+    codes: list[str] = []
+    is_after_colon = False
+    for part in _PART.findall(text):
+        if part == ":":
+            is_after_colon = True
+        elif is_after_colon and _CODE.fullmatch(part):
+            codes.append(part)
+        elif is_after_colon:
+            yield from _each(names, codes)
+            names, codes, is_after_colon = [part], [], False
+        else:
+            names.append(part)
+    yield from _each(names, codes)
+
+
+def _each(names: Sequence[str], codes: Sequence[str]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    return ((name, tuple(codes)) for name in names if codes)
+
+
+def _fits(path: str, pattern: str) -> bool:
+    plain = pattern.removeprefix("./").rstrip("/")
+    parents = [path]
+    while parents[-1]:
+        parents.append(posixpath.dirname(parents[-1]))
+    return any(
+        fnmatchcase(each, plain) or fnmatchcase(posixpath.basename(each), plain) for each in parents[:-1]
+    )
+
 
 _SETTINGS = "review.toml"
 _Key = tuple[str, int | None, str]

@@ -22,11 +22,11 @@ from cogworks.services.python.choosing import (
     interpreter_for,
     needs_pytest,
 )
-from cogworks.services.python.guarded_names import modules_behind
-from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.imports import modules_behind
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.needs import needs
 from cogworks.services.python.parting import undivided
+from cogworks.services.python.pythons import Interpreter
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused

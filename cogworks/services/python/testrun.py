@@ -12,11 +12,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
 from cogworks.removal import temporary_folder
-from cogworks.services.python.interpreters import Interpreter
-from cogworks.services.python.laying_out import Places, laid_out
-from cogworks.services.python.made_environment import SOURCES
-from cogworks.services.python.ordering import FILE, VARIABLE, lay_out_order
+from cogworks.services.python.keeping import SOURCES
+from cogworks.services.python.laying_out import FILE, VARIABLE, Places, laid_out, lay_out_order, set_aside
 from cogworks.services.python.parting import parted, seconds_of, slowest_of
+from cogworks.services.python.pythons import Interpreter
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
 from cogworks.services.python.runners import (
     NotKept,
@@ -30,7 +29,6 @@ from cogworks.services.python.runners import (
     started,
     without_the_runners_end,
 )
-from cogworks.services.python.setting_aside import set_aside
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.python.whole_command import AS_A_WHOLE, asks_for_the_whole, takes_no_ids, whole_report
 from cogworks.services.sandbox.isolation import Isolation

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from cogworks.services.python.index_gateway import Gateway, Unreachable
-from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.package_index import without_credentials
+from cogworks.services.python.pythons import NotBuilt
 
 _ASKED = "pytest"
 """Every environment gets it, so every index in use has to offer it."""

@@ -8,10 +8,9 @@ from pathlib import Path
 from cogworks.codebase.confined import read_file
 from cogworks.domain_services.checking import ValidateParams
 from cogworks.domain_services.messages import Caller, Diagnostic, Request, Response
-from cogworks.services.python.checked import Checked, told, tool_runs, versions
 from cogworks.services.python.linting import lint
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import blocking, found, outside
+from cogworks.services.python.responses import Checked, blocking, found, outside, told, tool_runs, versions
 from cogworks.services.python.syntax import is_python, missing, syntax_problems
 from cogworks.services.python.typechecking import check_types
 from cogworks.vocabulary import Severity

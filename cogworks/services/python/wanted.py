@@ -5,7 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from cogworks.services.python.interpreters import Interpreter, bare
+from cogworks.services.python.pythons import Interpreter, bare
 from cogworks.services.sandbox.inside.order import Limits
 
 

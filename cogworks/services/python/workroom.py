@@ -10,8 +10,8 @@ from typing import NamedTuple
 from cogworks.codebase.confined import StoredFile, read_file, write_file
 from cogworks.removal import temporary_folder
 from cogworks.services.laid_out import left_out
-from cogworks.services.python.interpreters import own
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.pythons import own
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
 

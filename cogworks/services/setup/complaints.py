@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.complaints import missing_tools
-from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.pythons import NotBuilt
 from cogworks.services.sandbox.running import Ended
 from cogworks.services.setup.registries import ALLOWED
 from cogworks.services.setup.setups import SCRIPT, Command, Setup

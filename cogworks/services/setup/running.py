@@ -15,10 +15,10 @@ from cogworks.removal import temporary_folder
 from cogworks.services.python.building.checkout import Checkout, lay_out
 from cogworks.services.python.index_gateway import Gateway, index_door
 from cogworks.services.python.installing import configured_indexes
-from cogworks.services.python.interpreters import NotBuilt
-from cogworks.services.python.interpreters import own as own_python
-from cogworks.services.python.made_environment import measured
+from cogworks.services.python.keeping import measured
 from cogworks.services.python.package_index import Indexes
+from cogworks.services.python.pythons import NotBuilt
+from cogworks.services.python.pythons import own as own_python
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.running import Confined, Ended, run

@@ -1,5 +1,7 @@
-"""What a look is: one flat form, so that every provider can bind a reply to it."""
+"""What a look is: one flat form, so that every provider can bind a reply to it; and what a pattern of a path means."""
 
+import re
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from pydantic import Field
@@ -68,3 +70,32 @@ RUNNING_GUIDE = """
 MASKED = """
 
 `***` in a result stands for a token that is not shown. Never write it into a file."""
+
+
+_MOST_ALTERNATIVES = 50
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def fits(path: str, glob: str) -> bool:
+    """Whether a path fits; an empty pattern fits every one.
+
+    `*` crosses folders, `**/` may be none, a folder means all below it, and `{a,b}` is either.
+    """
+    return not glob or any(_matches(path, each.removeprefix("./")) for each in _alternatives(glob))
+
+
+def _alternatives(glob: str) -> list[str]:
+    """The patterns that one with braces stands for, as shells read them; a great many are not all taken."""
+    found = [glob]
+    while len(found) < _MOST_ALTERNATIVES and (braces := _BRACES.search(found[0])) is not None:
+        first = found.pop(0)
+        found += [first[: braces.start()] + each + first[braces.end() :] for each in braces[1].split(",")]
+    return found[:_MOST_ALTERNATIVES]
+
+
+def _matches(path: str, pattern: str) -> bool:
+    return (
+        fnmatchcase(path, pattern)
+        or fnmatchcase(path, pattern.replace("**/", ""))
+        or path.startswith(f"{pattern.rstrip('/*')}/")
+    )

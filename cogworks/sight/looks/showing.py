@@ -13,8 +13,7 @@ from cogworks.codebase.treefacts import Hit, PastCommit
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import HIDDEN, Index
 from cogworks.sight.kinds import FILLING, Kind, is_test
-from cogworks.sight.looks.globs import fits
-from cogworks.sight.looks.schema import Look
+from cogworks.sight.looks.schema import Look, fits
 from cogworks.sight.ranking import subject_of
 from cogworks.sight.stretches import shortened
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from cogworks.domain_services.exploring import Signatures
-from cogworks.repair.transact.apiguard import api_changes
+from cogworks.repair.transact.validators import api_changes
 from cogworks.vocabulary import Value
 from scripts.benchmarks.realbugs.hunks import Hunk, changed_lines
 

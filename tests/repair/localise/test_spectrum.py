@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.exploring import TestCoverage
-from cogworks.repair.localise.spectrum import ochiai, spectrum_of
+from cogworks.repair.localise.suspects import ochiai, spectrum_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from cogworks.repair.probe.pool import AskedOnce
+from cogworks.repair.probe.schedule import AskedOnce
 from tests.limits import ENDS_WITHIN_S
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.repair.probe.pool import all_of
+from cogworks.repair.probe.schedule import all_of
 from tests.limits import ENDS_WITHIN_S
 
 

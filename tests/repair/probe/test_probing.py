@@ -14,9 +14,9 @@ from cogworks.domain_services.exploring import (
 )
 from cogworks.domain_services.messages import Message, TestCase, TestReport
 from cogworks.errors import CogworksError
-from cogworks.repair.probe.pool import AskedOnce
 from cogworks.repair.probe.probes import AGENDA, Probe, ProbePatch, Scene, Seen
 from cogworks.repair.probe.probing import seen_by
+from cogworks.repair.probe.schedule import AskedOnce
 from tests.repair.examples import suspect, symbol
 from tests.repair.exploring import FAILING, SHOP, TARGET
 from tests.repair.sandbox_pools import Answering, ScriptedSandbox, event, nothing, traced

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cogworks.domain_services.checking import Unread
 from cogworks.domain_services.exploring import Signature, Signatures
-from cogworks.repair.transact.apiguard import api_changes, refused_changes
+from cogworks.repair.transact.validators import api_changes, refused_changes
 
 
 def of(**more: Any) -> Signature:

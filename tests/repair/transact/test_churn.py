@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffplacing import between
-from cogworks.repair.transact.churn import DEFAULT_KINDS, FileKinds, blank_pairs, churn
+from cogworks.repair.transact.diffrules import DEFAULT_KINDS, FileKinds, blank_pairs, churn
 
 
 def of(path: str, before: str, after: str) -> float:

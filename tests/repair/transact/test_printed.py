@@ -1,5 +1,5 @@
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.transact.printed import MAX_CHARS, MOST_TESTS, printed
+from cogworks.repair.transact.outcomes import MAX_CHARS, MOST_TESTS, printed
 
 
 def failing(name: str, message: str) -> TestCase:

@@ -2,7 +2,7 @@ import pytest
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffplacing import between
-from cogworks.repair.transact.runnerrule import runner_violations
+from cogworks.repair.transact.validators import runner_violations
 from cogworks.repair.violations import Ground, Step
 
 CODE = "def total(prices):\n    return sum(prices)\n"

@@ -11,8 +11,8 @@ import pytest
 from cogworks.domain_services.messages import Caller, Repository, RepositorySettings, Request, TestReport
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.interpreters import Interpreter, NotBuilt
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.pythons import Interpreter, NotBuilt
 from cogworks.services.python.simulating import simulate
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted

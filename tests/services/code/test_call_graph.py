@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.exploring import CallEdge, CallGraph, CallGraphParams
-from cogworks.services.neighbourhood import neighbourhood, neighbours_of
-from cogworks.services.python.call_graphing import call_graph_of
 from cogworks.services.python.code.relations import Relation
 from cogworks.services.python.code.repository import Code
+from cogworks.services.python.operations import call_graph_of
+from cogworks.services.shelf import neighbourhood, neighbours_of
 from tests.services.code.samples import code_of
 
 

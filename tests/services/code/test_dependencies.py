@@ -1,7 +1,7 @@
 """Which module uses which."""
 
 from cogworks.domain_services.checking import DependencyGraph, Unread
-from cogworks.services.python.dependency_graphing import dependencies_of
+from cogworks.services.python.operations import dependencies_of
 from tests.services.code.samples import code_of
 
 

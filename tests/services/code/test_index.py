@@ -9,7 +9,7 @@ from cogworks.domain_services.checking import Unread
 from cogworks.domain_services.exploring import CallSite, Import, Symbol, SymbolIndex
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.code.repository import read_code
-from cogworks.services.python.indexing import index_of
+from cogworks.services.python.operations import index_of
 from tests.services.code.samples import code_of
 
 

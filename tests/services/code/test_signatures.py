@@ -3,7 +3,7 @@
 import pytest
 
 from cogworks.domain_services.exploring import Signature
-from cogworks.services.python.signing import signatures_of
+from cogworks.services.python.operations import signatures_of
 from tests.services.code.samples import code_of
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.checkout import checkout_of
-from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.pythons import NotBuilt
 from cogworks.services.sandbox.running import Ended
 from cogworks.services.setup.complaints import Attempt, not_set_up
 from cogworks.services.setup.running import Ground, Means, set_up

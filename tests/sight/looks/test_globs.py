@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.sight.looks.globs import fits
+from cogworks.sight.looks.schema import fits
 
 
 @pytest.mark.parametrize(

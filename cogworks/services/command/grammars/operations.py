@@ -15,7 +15,7 @@ from cogworks.services.command.grammars.code import Code, Reads
 from cogworks.services.command.grammars.indexing import code_of, index, kind_of, symbols_of, told
 from cogworks.services.command.grammars.relations import relations_of
 from cogworks.services.command.grammars.validating import validate
-from cogworks.services.neighbourhood import neighbourhood, neighbours_of, symbol_at
+from cogworks.services.shelf import neighbourhood, neighbours_of, symbol_at
 from cogworks.vocabulary import Severity
 
 

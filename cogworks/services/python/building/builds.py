@@ -21,8 +21,7 @@ from cogworks.services.python.building.wheel import MAX_BYTES, UnusableWheel, Wh
 from cogworks.services.python.index_gateway import Gateway
 from cogworks.services.python.installer import Installer, InstallerSettings
 from cogworks.services.python.installing import Reach, configured_indexes, installers_room, run_installer
-from cogworks.services.python.interpreters import NotBuilt
-from cogworks.services.python.pythons import home_of_user, own_python
+from cogworks.services.python.pythons import NotBuilt, home_of_user, own_python
 from cogworks.services.sandbox.running import Ended
 
 _LIMIT_S = 20.0

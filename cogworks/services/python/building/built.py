@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from packaging.markers import UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
 
-from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.pythons import Interpreter
 
 SITE, LAYER, PROGRAMS = "site", "layer", "bin"
 """Folders of a build: metadata, files that only the build makes, console programs."""

@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from cogworks.services.python.imports import imports_in, is_guarded, is_standard
-from cogworks.services.python.testfiles import is_test_file
+from cogworks.services.python.imports import imports_in, is_guarded, is_standard, is_test_file
 
 _SKIPPED = re.compile(r"importorskip\(\s*[\"']([\w.]+)")
 _FROM = re.compile(r"^[ \t]*from[ \t]+(\w[\w.]*)[ \t]+import[ \t]+(?:\(([^)]*)\)|([\w \t,]+))", re.MULTILINE)
