@@ -84,6 +84,7 @@ def test_perls_tap_with_subtests_and_a_plan_that_is_not_kept(tmp_path: Path) -> 
 
 
 @needs("rspec")
+@needs_files("/usr/share/doc/ruby-rspec-junit-formatter")
 def test_rspec_by_its_formatter_of_junit(tmp_path: Path) -> None:
     text = (
         'RSpec.describe "a cart" do\n  it("adds") { expect(1).to eq 1 }\n  it("breaks") { expect(1).to eq 2 }\n'
