@@ -20,7 +20,7 @@ from cogworks.nodes.replies import PlannedItem, WrittenTests
 from cogworks.repair.transact.measure import file_of, measured, restated, worse
 from cogworks.sight.kinds import Kind, kind_of
 
-_UNDERSCORED = frozenset({".py", ".go", ".rs", ".rb", ".c", ".cc", ".cpp"})
+_UNDERSCORED = frozenset({".py", ".go", ".rb", ".c", ".cc", ".cpp"})
 _DATA_FOLDERS = frozenset({"testdata", "test_data", "fixtures", "__fixtures__", "__snapshots__", "snapshots"})
 
 
@@ -48,6 +48,10 @@ def beyond_tests(reply: WrittenTests, claim: Claim, item: PlannedItem, workspace
 
 def _named_as_a_test(path: str) -> str:
     at = PurePosixPath(path)
+    if at.suffix == ".rs":
+        # Beside the code a file is compiled only where another one declares it.
+        package = at.parts[: at.parts.index("src")] if "src" in at.parts else at.parts[:-1]
+        return str(PurePosixPath(*package, "tests", at.name))
     return str(
         at.with_name(
             f"{at.stem}_test{at.suffix}" if at.suffix in _UNDERSCORED else f"{at.stem}.test{at.suffix}"

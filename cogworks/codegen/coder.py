@@ -55,8 +55,14 @@ class Coder:
         """The places that the failing tests lead to; told to whoever tries again."""
         self.evidence: Sequence[str] = ()
         """What probes of these places showed; told with them."""
+        self.in_code: Sequence[str] = ()
+        """Files of code in which tests stand; there the coder writes its own."""
         self.ruling = ""
         """Why a test that the last answer disputes stays; told with the next question, and then empty."""
+
+    def brings_tests(self, in_code: Sequence[str]) -> None:
+        """Nobody hands tests over: they stand in these files of the code."""
+        self._tests, self.in_code = None, in_code
 
     def ask(self, context: CycleContext) -> CodeChange | DisputedTest | Failed:
         """A change to try, a test that cannot be right, or what a person has to decide; the answer is in the ledger before anything runs on it."""
@@ -98,13 +104,19 @@ class Coder:
         if self._talk is None or self._handed_over != about:
             self._handed_over, self._last_paths = about, ()
             opening = (
-                implementation_opening(self._task, self._ports, self._item, self._tests.handed_over())
+                implementation_opening(
+                    self._task,
+                    self._ports,
+                    self._item,
+                    self._tests.handed_over(),
+                    suite=self._tests.files,
+                )
                 if self._tests
                 else coding_opening(self._task, self._ports, self._item)
             )
             question = Question(
                 prompt=prompt,
-                variables=opening.variables,
+                variables={**opening.variables, "tests_in_code": list(self.in_code)},
                 reply_type=reply_type,
                 check=lambda _: (),
                 view=opening.view,

@@ -19,6 +19,8 @@ Source = Literal["reported", "stored", "planned", "convention"]
 
 _TEST_DIRECTORIES = frozenset({"test", "tests", "spec", "specs", "__tests__"})
 _TEST_STEM = re.compile(r"(?:tests?|test_.+|.+_tests?|.+\.test|.+\.test-d|.+\.spec|conftest|[A-Z]\w*Tests?)")
+_NO_BEHAVIOUR = frozenset({"refactor", "documentation", "configuration_change", "dependency_update"})
+"""Kinds of issues whose tests may pass from the beginning."""
 _PROSE = frozenset({"", ".md", ".rst", ".txt", ".adoc"})
 _DATA = _PROSE | {".csv", ".ini", ".json", ".toml", ".xml", ".yaml", ".yml"}
 
@@ -138,8 +140,12 @@ def is_test_path(path: str) -> bool:
     # `.github/workflows/test.yaml` says when tests run, and is none of them.
     if len(place.parts) > 1 and place.parts[0].startswith("."):
         return False
-    in_tests = any(part.lower() in _TEST_DIRECTORIES for part in place.parts[:-1])
-    return in_tests or _TEST_STEM.fullmatch(place.stem) is not None
+    return is_in_tests(path) or _TEST_STEM.fullmatch(place.stem) is not None
+
+
+def is_in_tests(path: str) -> bool:
+    """Whether a file lies in a folder of tests, as far as the folder's name tells."""
+    return any(part.lower() in _TEST_DIRECTORIES for part in PurePosixPath(path).parts[:-1])
 
 
 def holds_tests(path: str) -> bool:
@@ -161,6 +167,12 @@ def hands_over(task: NodeTask) -> bool:
     """Whether tests are written before the code in this visit; code that came with its tests is reworked with them."""
     is_first = not task.earlier.get("code")
     return task.conventions.test_writer == "separate" and (is_first or stored_handoff(task) is not None)
+
+
+def wants_red(task: NodeTask) -> bool:
+    """Whether some test of the change has to fail without it: the issue is about behaviour."""
+    classification = task.inputs.get("classification") or {}
+    return classification.get("type") not in _NO_BEHAVIOUR
 
 
 def request_of(task: NodeTask) -> str:

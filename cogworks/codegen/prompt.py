@@ -2,14 +2,15 @@
 
 Whether written tests assert what is wanted, as a model sees it: an opt-in question before they are handed over."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.codegen.handoff import is_test_path
+from cogworks.codegen.handoff import is_in_tests, is_test_path
 from cogworks.codegen.mending import MENDING
 from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
 from cogworks.nodes.artifacts import interface_files, key_of, planned_items, spec_path, wanted_text
@@ -20,6 +21,7 @@ from cogworks.nodes.replies import JudgedTests, PlannedItem
 from cogworks.nodes.shown import repository_view, shown_once, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.excerpts import around_changes
+from cogworks.sight.kinds import Kind, kind_of
 from cogworks.sight.question import About
 from cogworks.sight.seen import Stretch
 from cogworks.sight.stretches import tokens_of
@@ -79,13 +81,27 @@ def coding_opening(task: NodeTask, ports: NodePorts, item: PlannedItem) -> Openi
 
 
 def implementation_opening(
-    task: NodeTask, ports: NodePorts, item: PlannedItem, handed_over: HandedOver
+    task: NodeTask,
+    ports: NodePorts,
+    item: PlannedItem,
+    handed_over: HandedOver,
+    *,
+    suite: Collection[str] = (),
 ) -> Opening:
-    """The same for code whose tests are handed over: those are shown, and the path of no other test."""
+    """The same for code whose tests are handed over: those are shown, and the path of no other test.
+
+    Args:
+        suite: the files that are known to hold tests; a script of another language is none, whatever its name.
+    """
     workspace = ports.workspace()
     known = _known(task, workspace, item)
     paths = {file.path for file in handed_over.files}
-    others = [path for path in workspace.files() if is_test_path(path) and path not in paths]
+    languages = {PurePosixPath(path).suffix for path in (*suite, *paths)} if suite else None
+    others = [
+        path
+        for path in workspace.files()
+        if is_test_path(path) and path not in paths and not _is_foreign_script(path, languages)
+    ]
     plan = item.model_dump(mode="json", exclude={"test_specification"})
     view = _view(task, ports, item, known, apart=sorted(paths), hidden=others, looked=ports.looked())
     variables = {
@@ -98,6 +114,13 @@ def implementation_opening(
         **view_variables(view),
     }
     return Opening(variables, view, frozenset(others))
+
+
+def _is_foreign_script(path: str, languages: Collection[str] | None) -> bool:
+    """Whether only its name makes a file a test, and none of the suite is in its language; data of tests has none."""
+    if languages is None or kind_of(path) not in (Kind.SOURCE, Kind.TEST):
+        return False
+    return not is_in_tests(path) and PurePosixPath(path).suffix not in languages
 
 
 def judging_variables(

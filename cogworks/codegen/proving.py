@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from cogworks import __version__
@@ -22,11 +23,11 @@ from cogworks.repair.proof import (
     Tree,
     proven_tests,
     summarised,
-    weakened_lines,
 )
 from cogworks.repair.transact.measure import as_found, file_of, is_of
 from cogworks.repair.unloaded import unloaded_between, unloaded_of
 from cogworks.repair.violations import TestRules
+from cogworks.repair.weakening import weakened_lines
 
 PROOF_FILE = "proof.json"
 MAX_PROOF_CHARS = 400_000
@@ -85,13 +86,20 @@ def stored_proof(task: NodeTask) -> Summary | None:
 
 
 def proof_of(
-    base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str, restated: Collection[str] = ()
+    base: Side,
+    head: Side,
+    reruns: Sequence[TestReport],
+    *,
+    diff: str,
+    restated: Collection[str] = (),
+    inline: Mapping[str, Collection[int]] = MappingProxyType({}),
 ) -> Proof:
     """The proof of what lies between two trees.
 
     Args:
         diff: of git, from the first to the second.
         restated: cases of tests from before, by the ids that they had.
+        inline: as of `weakened_lines`.
     """
     parsed = parse_diff(diff)
     known = as_found(base.report, head.report).collection_errors
@@ -102,7 +110,7 @@ def proof_of(
         commands=commands_of(ran),
         versions=versions_of(ran),
         tests=proven_tests(Runs(base.report, head.report, reruns)),
-        weakened=() if parsed.problems else weakened_lines(parsed.diff, TestRules()),
+        weakened=() if parsed.problems else weakened_lines(parsed.diff, TestRules(), inline),
         uncollected=tuple(error for error in head.report.collection_errors if error not in known),
         unloaded=unloaded_between(base.judged.unloaded, unloaded_of(head.report.collection_errors)),
         guard=base.judged.guard,

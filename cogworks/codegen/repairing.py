@@ -35,11 +35,12 @@ from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.probe.investigating import TreeChanged
-from cogworks.repair.proof import Proof, Runs, weakened_lines
+from cogworks.repair.proof import Proof, Runs
 from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transact.measure import RERUNS, as_found, limited_to
 from cogworks.repair.transact.outcomes import Result
 from cogworks.repair.transact.transaction import TransactionPorts, transact
+from cogworks.repair.weakening import weakened_lines
 from cogworks.vocabulary import CommitOid
 
 _FATAL = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout")

@@ -11,10 +11,11 @@ from cogworks.codebase.patchtree import TreeState
 from cogworks.cycle.events import Event, ExecutionComplete
 from cogworks.domain_services.messages import TestReport, commands_of, hides_any, is_hidden, versions_of
 from cogworks.repair.instance import Instance
-from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, Weakened, proven_tests
+from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, proven_tests
 from cogworks.repair.transact.measure import BAD, as_found, is_of
 from cogworks.repair.transact.transaction import Tree as PatchedTree
 from cogworks.repair.unloaded import Unloaded, unloaded_between, unloaded_of
+from cogworks.repair.weakening import Weakened
 
 
 def state_of(tree: PatchedTree) -> TreeState:

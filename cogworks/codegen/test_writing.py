@@ -24,6 +24,7 @@ from cogworks.codegen.handoff import (
     request_of,
     resolved,
     stored_handoff,
+    wants_red,
 )
 from cogworks.codegen.prompt import HandedOver, coding_opening, findings_to_resolve, judged, shown_tests
 from cogworks.codegen.suite import Scope, run_scope, scope_in_words
@@ -61,8 +62,6 @@ PROMPT = "write_tests"
 WRITER = "test-writer"
 ODD = "TEST_ODD"
 HANDOFF_FILE = "test_handoff.json"
-_NO_BEHAVIOUR = frozenset({"refactor", "documentation", "configuration_change", "dependency_update"})
-"""Kinds of issues whose tests may pass from the beginning."""
 
 
 class TestWriting:
@@ -144,6 +143,11 @@ class TestWriting:
             "label and set it again.",
             category="retry_exhausted",
         )
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files in which tests ran."""
+        return frozenset(file_of(case.id) for case in (self.latest or self.report).cases)
 
     def handed_over(self) -> HandedOver:
         """What the coder is shown of the tests.
@@ -385,8 +389,7 @@ class TestWriting:
         return Claim(place, handoff.extra_paths, written_by=handoff.written_by, convention=convention)
 
     def _wants_red(self) -> bool:
-        classification = self._task.inputs.get("classification") or {}
-        return self._stored is None and classification.get("type") not in _NO_BEHAVIOUR
+        return self._stored is None and wants_red(self._task)
 
     def _findings_about_tests(self) -> list[dict[str, Any]]:
         paths = self._stored.paths if self._stored else ()

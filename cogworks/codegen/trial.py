@@ -12,6 +12,7 @@ from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.measure import (
     BAD,
     Measurement,
+    StaticError,
     Worse,
     faults_beyond,
     file_of,
@@ -57,6 +58,25 @@ class FilesAsFound:
         """The blocking findings that were not there before, as far as was asked."""
         before = [each for findings in self._findings.values() for each in findings]
         return new_faults(before, found)
+
+
+class KnownFaults:
+    """What the static checks said of files before a visit touched them."""
+
+    def __init__(self, service: DomainService, workspace: Workspace) -> None:
+        self._service = service
+        self._workspace = workspace
+        self._of: dict[str, frozenset[StaticError]] = {}
+
+    def learn(self, paths: Iterable[str], before: Measurement) -> None:
+        """Files are about to be touched; of those that were before, the first word stands."""
+        for path in paths:
+            self._of.setdefault(path, frozenset(error for error in before.static if error.path == path))
+
+    def judged(self, paths: Sequence[str]) -> Trial:
+        """What the checks find in files now, as far as it was not there before."""
+        found = self._service.validate(self._workspace, paths) if paths else ()
+        return judge_diagnostics(faults_beyond(frozenset[StaticError]().union(*self._of.values()), found))
 
 
 class ChangeOnTrial:

@@ -8,6 +8,7 @@ from cogworks.canonical import sha256
 from cogworks.codebase.merging import Joined, has_marks
 from cogworks.codegen.answer_forms import in_one_form, paths_of
 from cogworks.codegen.handoff import stored_handoff
+from cogworks.codegen.inline import inline_lines
 from cogworks.codegen.plan_bounds import file_actions
 from cogworks.codegen.proving import (
     PROOF_FILE,
@@ -316,6 +317,7 @@ class Update:
             again,
             diff=self._workspace.diff(self._task.base_branch),
             restated=frozenset(stored.restated) if stored else frozenset(),
+            inline=inline_lines(self._workspace, self._task.base_branch, sides.theirs.report),
         )
         return with_openings(proven, self._task, self._workspace, self._item)
 

@@ -8,7 +8,9 @@ from cogworks.codegen.asides import Asides
 from cogworks.codegen.coder import Coder, fingerprint_of
 from cogworks.codegen.disputing import PROMPT as DECIDING
 from cogworks.codegen.disputing import Dispute, Disputes
-from cogworks.codegen.handoff import TestHandoff, dropped, hands_over, regression_paths
+from cogworks.codegen.handoff import TestHandoff, dropped, hands_over, regression_paths, wants_red
+from cogworks.codegen.inline import may_hold_tests, tests_in_code, unshown
+from cogworks.codegen.kept_proof import Proven, proof_of_kept
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.mending import Mender, mender_of
 from cogworks.codegen.noticing import with_mistakes
@@ -17,24 +19,20 @@ from cogworks.codegen.proving import (
     PROOF_FILE,
     PROVENANCE_FILE,
     Side,
-    base_of,
-    proof_of,
     proof_text,
     provenance,
     side,
-    stored_proof,
     unsteady,
     with_hidden,
-    with_openings,
 )
-from cogworks.codegen.suite import SLOW_S, Baseline, Scope, SuiteRuns, run_suite
+from cogworks.codegen.suite import SLOW_S, Baseline, Scope, SuiteRuns
 from cogworks.codegen.test_writing import TestWriting
 from cogworks.codegen.testgate import without_handed_over
 from cogworks.codegen.transaction import Kept, Transactions, Tried, Wanted
-from cogworks.codegen.trial import facts_of, without_own
+from cogworks.codegen.trial import KnownFaults, facts_of, without_own
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Handler
-from cogworks.cycle.feedback import Attempt, Trial, judge_diagnostics
+from cogworks.cycle.feedback import Attempt, Trial
 from cogworks.cycle.results import Action, ActionResult, Candidate, Outcome, Payload, TraceEntry, failed
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import planned_item, proposed_paths
@@ -44,10 +42,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Proof
 from cogworks.repair.transact.measure import (
-    RERUNS,
     Measurement,
-    StaticError,
-    faults_beyond,
     file_of,
     measured,
 )
@@ -75,8 +70,7 @@ class CodingWork:
         self._locator = Locator(ports, self.workspace, who=self.item.key, probes=task.conventions.probes)
         self._tried: dict[str, Trial] = {}
         """What became of the changes that were tried on the tree as it is."""
-        self._as_found: dict[str, frozenset[StaticError]] = {}
-        """The static findings of files before this visit touched them."""
+        self._faults = KnownFaults(ports.service, self.workspace)
         self._base: Side | None = None
         """What the change is proven against."""
         self.proof: Proof | None = None
@@ -87,6 +81,8 @@ class CodingWork:
             TestWriting(task, ports, workspace=self.workspace, item=self.item) if hands_over(task) else None
         )
         """The tests that are handed over; None where they come with the code."""
+        self.in_code: tuple[str, ...] = ()
+        """Files of code in which tests stand that come with it; known once the suite ran."""
         self.mender = mender_of(task, self.workspace, self.tests)
         self.coder: Coder | Mender = self.mender or Coder(
             task, ports, workspace=self.workspace, item=self.item, tests=self.tests
@@ -99,7 +95,11 @@ class CodingWork:
         if self.mender or self.tests is None:
             return () if self.mender else ("code_generation",)
         judging = (prompt.PROMPT,) if self._task.conventions.test_judge else ()
-        return ("write_tests", *judging, "implementation", DECIDING)
+        may_come_along = self.tests.handoff is None and may_hold_tests(self.item)
+        return (
+            *("write_tests", *judging, "implementation", DECIDING),
+            *(("code_generation",) if may_come_along else ()),
+        )
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action."""
@@ -123,6 +123,7 @@ class CodingWork:
             self.tests.latest = report
         if is_first:
             self._base = self._side(report)
+            self._look_for_tests_in_code(report)
             self.refusal = self._baseline.refusal(report)
             if self.refusal is not None:
                 return failed("baseline", self.refusal.reason).model_copy(
@@ -130,6 +131,14 @@ class CodingWork:
                 )
         facts = facts_of(report, before=None if is_first else self._may_fail(report))
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
+
+    def _look_for_tests_in_code(self, found: TestReport) -> None:
+        """Tests that stand in the very files of the code are written with it; none are handed over then."""
+        is_given = self.tests is not None and self.tests.handoff is not None
+        self.in_code = () if is_given else tests_in_code(self.item, found)
+        if self.in_code and isinstance(self.coder, Coder):
+            self.tests = None
+            self.coder.brings_tests(self.in_code)
 
     def _side(self, report: TestReport) -> Side:
         """The working copy as it is now, with what the suite as it was found can show of a change."""
@@ -150,6 +159,11 @@ class CodingWork:
         return handoff.paths if handoff else ()
 
     def _write_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        if self.in_code:
+            said = f"tests stand in {', '.join(self.in_code)}, and are written with the code"
+            self._ports.say(f"{self.item.key}: {said}")
+            told = TraceEntry(kind="tests_in_code", data={"files": list(self.in_code)})
+            return ActionResult(outcome=Outcome.DONE, summary=said, trace=(told,))
         if self.tests is None or self.suite.found is None:
             return ActionResult(outcome=Outcome.ERROR, error_code="out_of_turn", summary="no tests are due")
         reasons = payload.parameters.get("reasons", ())
@@ -236,6 +250,8 @@ class CodingWork:
             return self._refused(name, Tried(Trial(category="unplaced", problems=problems)))
         if name in self._tried:
             return self._refused(name, Tried(self._tried[name]))
+        if problems := self._unshown(reply):
+            return self._refused(name, Tried(Trial(category="missing_tests", problems=problems)))
         parent = self.workspace.head
         tried = self._transactions.try_out(reply, self._wanted(reply), number=max(1, self.coder.requests))
         result = tried.result
@@ -248,7 +264,7 @@ class CodingWork:
                 update={"trace": tried.trace}
             )
         if result is not None and result.before is not None:
-            self._learn(reply, result.before)
+            self._faults.learn((file.path for file in reply.files), result.before)
         if result is None or result.oid is None or tried.after is None:
             return self._refused(name, tried)
         self._tried.clear()
@@ -312,6 +328,15 @@ class CodingWork:
             is_slow=self.suite.longest_s > SLOW_S,
         )
 
+    def _unshown(self, reply: CodeChange) -> tuple[str, ...]:
+        """Why an answer brings no tests although it names files for them; tests of an earlier visit, or change, do as well."""
+        is_first = self.kept is None and not self._task.earlier.get("code") and wants_red(self._task)
+        if not is_first or self.suite.found is None:
+            return ()
+        return unshown(
+            reply, {path: self.workspace.read(path) or "" for path in self.in_code}, self.suite.found
+        )
+
     def _measured(self) -> Measurement:
         """The tree as it is, and what passed when it was found: tests may hide in a file that cannot be loaded now."""
         found = measured(self.suite.found or TestReport(cases=()))
@@ -319,11 +344,6 @@ class CodingWork:
             return found
         now = measured(self.kept.after)
         return now.model_copy(update={"passing": now.passing | (found.passing - now.failing)})
-
-    def _learn(self, reply: CodeChange, before: Measurement) -> None:
-        for file in reply.files:
-            own = frozenset(error for error in before.static if error.path == file.path)
-            self._as_found.setdefault(file.path, own)
 
     def _regressions(self) -> tuple[str, ...]:
         """The tests of finished sub-work-items whose code is in the tree, where their hand-offs say."""
@@ -348,45 +368,20 @@ class CodingWork:
         del payload, context, deadline_ms
         if self.kept is None or self._base is None:
             return ActionResult(outcome=Outcome.GREEN)
-        verdict = self._diagnosed(self.kept.reply)
+        written = sorted(file.path for file in self.kept.reply.files if file.action != "delete")
+        verdict = self._faults.judged(written)
         if not verdict.is_kept:
             return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
         tests = self.kept.reply.tests
-        proven = with_openings(self._proven(self.kept, self._base), self._task, self.workspace, self.item)
+        stated = self.tests.restated if self.tests else frozenset[str]()
+        about = Proven(self.item, self._base, own=self.own, in_code=self.in_code, restated=stated)
+        proven = proof_of_kept(self._task, self._ports, self.kept, about)
         flaky = unsteady(proven, tests)
         asked = (self._task, self._ports, self.workspace, tests)
         self.proof = proven if flaky else with_mistakes(proven, *asked)
         self._ports.keep(PROOF_FILE, proof_text(self.proof))
         self._ports.keep(PROVENANCE_FILE, provenance(self._task, self.proof))
         return ActionResult(outcome=Outcome.DIAGNOSTICS if flaky else Outcome.GREEN, reasons=flaky)
-
-    def _proven(self, kept: Kept, found: Side) -> Proof:
-        """Every test without and with the change; those that prove it run three times, for a test may pass by chance."""
-        tests = kept.reply.tests
-        ran = [run for run in kept.reruns if any(file_of(case.id) in tests for case in run.cases)]
-        missing = max(0, RERUNS - len(ran))
-        if missing:
-            self._ports.say(f"{self.item.key}: running the tests of the change once more")
-        again = [run_suite(self._ports, self.workspace, tests, who=self.item.key) for _ in range(missing)]
-        return proof_of(
-            base_of(found, stored_proof(self._task), self.own),
-            side(self.workspace, kept.after),
-            [*kept.reruns, *again],
-            diff=self.workspace.diff(self._task.base_branch),
-            restated=self._restated(),
-        )
-
-    def _restated(self) -> frozenset[str]:
-        """By this visit and by those before it."""
-        stored = stored_proof(self._task)
-        before = frozenset(stored.restated) if stored else frozenset[str]()
-        return before | (self.tests.restated if self.tests else frozenset())
-
-    def _diagnosed(self, reply: CodeChange) -> Trial:
-        written = sorted(file.path for file in reply.files if file.action != "delete")
-        found = self._ports.service.validate(self.workspace, written) if written else ()
-        known = frozenset[StaticError]().union(*self._as_found.values())
-        return judge_diagnostics(faults_beyond(known, found))
 
     def _tree(self) -> str:
         """A name for the files as they are; the same on every machine."""

@@ -2,16 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from cogworks.codebase.changes import matching
-from cogworks.codebase.diffmodel import Diff, Line
 from cogworks.domain_services.messages import TestReport
 from cogworks.leaving import in_code, in_markdown
 from cogworks.repair.transact.measure import as_found, is_of
 from cogworks.repair.unloaded import Unloaded, unloaded_in_words
-from cogworks.repair.violations import TestRules
+from cogworks.repair.weakening import Weakened
 from cogworks.vocabulary import CommitOid, Value
 
 Outcome = Literal["passed", "failed", "error", "skipped", "absent"]
@@ -30,8 +28,6 @@ Guard = Literal["suite", "empty", "off"]
 """What a change was guarded by: the tests that passed before it, of which there may be none; `off`: they were not run."""
 AGAINST: frozenset[Verdict] = frozenset({"broken", "deleted", "skipped_now"})
 """Verdicts that no change may bring."""
-_ASSERTION = re.compile(r"^\s*(?:assert\b|self\.assert\w+\(|expect\(|with pytest\.raises|assert\w*!?\()")
-_TEST = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)")
 _SHOWN = 50
 MAX_SUMMARISED = 500
 _CARRIED_ON = {
@@ -77,13 +73,6 @@ class ProvenTest(Value):
     reruns: tuple[Outcome, ...] = ()
     """Its further runs on the head."""
     verdict: Verdict
-
-
-class Weakened(NamedTuple):
-    """A line of a test that the change took away or that makes a test say less."""
-
-    path: str
-    line: str
 
 
 class Proof(Value):
@@ -164,48 +153,6 @@ def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
         verdict = _verdict(before, after, more)
         tests.append(ProvenTest(id=test, base=before, head=after, reruns=more, verdict=verdict))
     return tuple(tests)
-
-
-def weakened_lines(diff: Diff, rules: TestRules) -> tuple[Weakened, ...]:
-    """Assertions that the diff takes out of test files, and lines it adds that make a test from before say less."""
-    found: list[Weakened] = []
-    for file in diff.files:
-        lines = [line for hunk in file.hunks for line in hunk.lines]
-        added = {line.text.strip() for line in lines if line.sign == "+"}
-        if matching(file.old_path, rules.files) is not None:
-            found += [
-                Weakened(file.old_path, line.text.strip())
-                for line in lines
-                if line.sign == "-" and _ASSERTION.match(line.text) and line.text.strip() not in added
-            ]
-        gone = {named[1] for line in lines if line.sign == "-" and (named := _TEST.match(line.text))}
-        found += [
-            Weakened(file.path, line.text.strip())
-            for hunk in file.hunks
-            for at, line in enumerate(hunk.lines)
-            if line.sign == "+"
-            and any(re.search(pattern, line.text) for pattern in rules.weakening)
-            and not _is_of_new_test(hunk.lines, at, gone)
-        ]
-    return tuple(found)
-
-
-def _is_of_new_test(lines: Sequence[Line], at: int, gone: Collection[str]) -> bool:
-    """Whether a line is part of a function that the diff adds: below its name, or a decorator above it."""
-    left = [line for line in lines[at:] if line.sign != "-"]
-    if left[0].text.lstrip().startswith("@"):
-        below = next((line for line in left if _TEST.match(line.text)), None)
-    else:
-        above = [line for line in lines[:at] if line.sign != "-"]
-        below = next((line for line in reversed(above) if _TEST.match(line.text)), None)
-    if below is None or below.sign != "+" or (named := _TEST.match(below.text)) is None:
-        return False
-    is_inside = _indented(lines[at].text) > _indented(below.text) or lines[at].text.lstrip().startswith("@")
-    return is_inside and named[1] not in gone
-
-
-def _indented(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def summarised(proof: Proof) -> Summary:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from cogworks.repair.brief import MAX_ROWS, ONLY_READING, in_brief
-from cogworks.repair.proof import ProvenTest, Summary, Tree, Weakened
+from cogworks.repair.proof import ProvenTest, Summary, Tree
+from cogworks.repair.weakening import Weakened
 from cogworks.vocabulary import CommitOid
 
 BASE = Tree(commit=CommitOid("a" * 40), tree="1" * 40)

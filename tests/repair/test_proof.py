@@ -13,16 +13,15 @@ from cogworks.repair.proof import (
     Summary,
     Tree,
     Verdict,
-    Weakened,
     caution,
     markdown,
     promise,
     proven_tests,
     summarised,
-    weakened_lines,
 )
 from cogworks.repair.unloaded import Unloaded
 from cogworks.repair.violations import TestRules
+from cogworks.repair.weakening import Weakened, weakened_lines
 from cogworks.vocabulary import CommitOid
 
 
