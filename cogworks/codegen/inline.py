@@ -38,7 +38,7 @@ def may_hold_tests(item: PlannedItem) -> bool:
     return not any(is_test_path(path) for path in item.files)
 
 
-def tests_in_code(item: PlannedItem, found: TestReport) -> tuple[str, ...]:
+def code_with_tests(item: PlannedItem, found: TestReport) -> tuple[str, ...]:
     """The planned files of code in which tests stand; none where the plan names a file of tests as well.
 
     Examples in documentation are no place for the tests of a change, unless no other file holds any.

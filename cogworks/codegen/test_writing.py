@@ -146,8 +146,9 @@ class TestWriting:
 
     @property
     def files(self) -> frozenset[str]:
-        """The files in which tests ran."""
-        return frozenset(file_of(case.id) for case in (self.latest or self.report).cases)
+        """The files that hold tests, as the last run says."""
+        run = self.latest or self.report
+        return frozenset(map(file_of, (*(case.id for case in run.cases), *run.collection_errors)))
 
     def handed_over(self) -> HandedOver:
         """What the coder is shown of the tests.

@@ -9,7 +9,7 @@ from cogworks.codegen.coder import Coder, fingerprint_of
 from cogworks.codegen.disputing import PROMPT as DECIDING
 from cogworks.codegen.disputing import Dispute, Disputes
 from cogworks.codegen.handoff import TestHandoff, dropped, hands_over, regression_paths, wants_red
-from cogworks.codegen.inline import may_hold_tests, tests_in_code, unshown
+from cogworks.codegen.inline import code_with_tests, may_hold_tests, unshown
 from cogworks.codegen.kept_proof import Proven, proof_of_kept
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.mending import Mender, mender_of
@@ -135,7 +135,7 @@ class CodingWork:
     def _look_for_tests_in_code(self, found: TestReport) -> None:
         """Tests that stand in the very files of the code are written with it; none are handed over then."""
         is_given = self.tests is not None and self.tests.handoff is not None
-        self.in_code = () if is_given else tests_in_code(self.item, found)
+        self.in_code = () if is_given else code_with_tests(self.item, found)
         if self.in_code and isinstance(self.coder, Coder):
             self.tests = None
             self.coder.brings_tests(self.in_code)

@@ -519,6 +519,41 @@ def test_a_question_for_code_cannot_be_put_into_words_without_a_hand_off() -> No
         shipped_prompts().render("implementation", {**told, "handed_over": {}})
 
 
+def test_a_script_of_another_language_than_all_tests_is_not_hidden_from_the_coder() -> None:
+    scripts = {
+        "test_wasm.js": "run()\n",
+        "tests/helper.js": "help()\n",
+        "test_other.py": "def test_a(): ...\n",
+    }
+    place = world(written(), implemented(), files={**FILES, **scripts})
+
+    played(place)
+
+    asked = place.model.asked[1]
+    assert "test_wasm.js" in asked
+    assert "tests/helper.js" not in asked
+    assert "test_other.py" not in asked
+
+
+@pytest.mark.parametrize(
+    ("code", "advised"),
+    [
+        ("src/lib.rs", "like tests/lib.rs"),
+        ("basket/src/bin/shop.rs", "like basket/tests/shop.rs"),
+        ("build.rs", "like tests/build.rs"),
+    ],
+)
+def test_a_crate_is_advised_to_have_its_tests_where_they_are_compiled(code: str, advised: str) -> None:
+    item = planned(files=(code, "tests/test_adding.py"))
+    file = ProposedFile(path=code, action="create", content="fn a() {}\n")
+    refused = written(extra_paths=(code,), files=(*written().files, file))
+    place = world(refused, written(), implemented())
+
+    run(the_task(inputs={"plan": {"sub_work_items": [item.model_dump(mode="json")]}}), place)
+
+    assert advised in "\n".join(place.said)
+
+
 def test_one_place_asks_for_code_to_handed_over_tests_and_one_makes_its_variables() -> None:
     package = Path(__file__).parents[2] / "cogworks"
     asking, making = [], []

@@ -412,3 +412,49 @@ def replies_of(played: Played) -> tuple[dict[str, Any], ...]:
     }
     intake = {**classified(), "affected_modules": [played.code], "language": played.sample}
     return (intake, specified, {"sub_work_items": [task]}, tests, made, PASSED, PASSED, PASSED)
+
+
+RUST_INLINE = Played(
+    "rust",
+    "src/prices.rs",
+    ("cents.iter().sum()", "cents.iter().filter(|each| **each > 0).sum()"),
+    "src/prices.rs",
+    """
+    #[test]
+    fn leaves_out_what_is_below_zero() {
+        assert_eq!(total(&[5, -3]), 5);
+    }
+}
+""",
+    ("prices::tests::leaves_out_what_is_below_zero",),
+)
+"""The tests stand in the file of the code."""
+RUST_INLINE_NEW = RUST_INLINE._replace(
+    edit=(
+        "#[cfg(test)]",
+        "/// The dearest price.\npub fn dearest(cents: &[i64]) -> Option<i64> {\n    cents.iter().copied().max()\n}\n\n#[cfg(test)]",
+    ),
+    test_text="""
+    #[test]
+    fn finds_the_dearest() {
+        assert_eq!(dearest(&[5, 7]), Some(7));
+    }
+}
+""",
+    names=("prices::tests::finds_the_dearest",),
+)
+"""… of what is still to be written, so that they cannot be compiled without it."""
+
+
+def replies_with_tests_in_code(played: Played) -> tuple[dict[str, Any], ...]:
+    """What the model answers, in order, where nobody writes tests before the code."""
+    intake, specified, plan, _, made, *reviews = replies_of(played)
+    [task], [file] = plan["sub_work_items"], made["files"]
+    coded = {
+        "summary": made["summary"],
+        "files": [{**file, "content": f"{file['content'].removesuffix('}' + chr(10))}{played.test_text}"}],
+        "tests": [played.test],
+        "notes": "",
+        "missing_capability": "",
+    }
+    return (intake, specified, {"sub_work_items": [{**task, "files": [played.code]}]}, coded, *reviews)

@@ -14,7 +14,7 @@ from cogworks.settings.config import read_environment
 from cogworks.wiring.services import open_panel
 from tests import registries
 from tests.end_to_end import played
-from tests.end_to_end.played import SAMPLES, Played, replies_of
+from tests.end_to_end.played import SAMPLES, Played, replies_of, replies_with_tests_in_code
 from tests.end_to_end.scene import Scene, open_scene
 from tests.end_to_end.test_example_pipelines import FOLDER, Stand, output_of, text_of
 from tests.model_server import ModelServer, replied
@@ -132,6 +132,38 @@ def test_an_issue_becomes_a_pull_request_whose_tests_passed_there(item: Played, 
         assert proof["counts"]["pass_to_pass"] > 0
         [pull] = scene.seen()["pullRequests"]["nodes"]
         assert "No test that passed before fails, is skipped or is gone." in pull["body"]
+
+
+@needs("cargo")
+@pytest.mark.parametrize(
+    ("item", "without"),
+    [
+        pytest.param(played.RUST_INLINE, "failed", id="wrong"),
+        pytest.param(played.RUST_INLINE_NEW, "error", id="still-to-be-written"),
+    ],
+)
+def test_tests_in_the_file_of_the_code_are_written_with_it_and_fail_without_it(
+    item: Played, without: str, tmp_path: Path
+) -> None:
+    with open_scene(tmp_path) as scene, ModelServer() as server:
+        lay_out(scene, item)
+        scene.person.set_trigger()
+        server.answers(*(replied(json.dumps(reply)) for reply in replies_with_tests_in_code(item)))
+        stand = Stand(scene, server)
+        stand.play()
+
+        assert stand.visited[-1] == "integration@A"
+        output = output_of(scene, "0004-code_generation@2")
+        assert "test_handoff" not in output
+        assert output["test_files"] == ["src/prices.rs"]
+        became = {
+            each["id"]: (each["base"], each["head"], each["verdict"]) for each in output["proof"]["tests"]
+        }
+        assert became == dict.fromkeys(item.ids, (without, "passed", "fail_to_pass"))
+        assert output["proof"]["is_proven"]
+        [pull] = scene.seen()["pullRequests"]["nodes"]
+        assert "No test that passed before fails, is skipped or is gone." in pull["body"]
+        assert "were not run without the change" not in pull["body"]
 
 
 @needs("node", "npm")
