@@ -73,13 +73,15 @@ def excerpt(
     room: int,
     *,
     is_test: bool = False,
+    top: int = 0,
 ) -> Excerpt | None:
     """The parts that match best, in the order of the file; None where there is room for none.
 
     Args:
         is_test: its beginning, where tests say what they import and share, is shown as well.
+        top: so many of its first lines are shown as well.
     """
-    return _Excerpt(path, lines, definitions, sought, is_test=is_test).within(room)
+    return _Excerpt(path, lines, definitions, sought, is_test=is_test, top=top).within(room)
 
 
 def best_names(
@@ -98,8 +100,9 @@ class _Excerpt:
         sought: Sought,
         *,
         is_test: bool = False,
+        top: int = 0,
     ) -> None:
-        self._is_test = is_test
+        self._is_test, self._top = is_test, top
         self._lines = lines
         self._definitions = definitions
         touched = sought.touched.get(path, ())
@@ -117,7 +120,7 @@ class _Excerpt:
     def within(self, room: int) -> Excerpt | None:
         outline = outline_text(self._definitions, self._scores, round(_OUTLINE_SHARE * room))
         left = room - tokens_of(outline) - GAP_TOKENS
-        chosen = self._beginning(round(_HEAD_SHARE * left)) if self._is_test else []
+        chosen = self._beginning(round(_HEAD_SHARE * left))
         waiting = self._order()
         taken: set[int] = set()
         while waiting and len(taken) < _MAX_PARTS:
@@ -245,7 +248,9 @@ class _Excerpt:
         return own.line
 
     def _beginning(self, room: int) -> list[Stretch]:
-        """The lines of a test file before its first definition that is more than a name, without comments above them."""
+        """Of a test file what stands before its first definition that is more than a name, without comments above it."""
+        if not self._is_test:
+            return self._passages.beginning(range(1, min(self._top, len(self._lines)) + 1), room)
         first = min(
             (each.first for each in self._definitions if each.kind not in ("constant", "variable")),
             default=len(self._lines) + 1,

@@ -35,6 +35,8 @@ _HANDED_ON_SHARE = 0.05
 """Of the whole room, what a file may take that only imports and exports: its lines that match are there, and each names a file."""
 _BESIDE_SHARE = 0.15
 """Of the whole room, what files of other repositories may take together."""
+_TOP_OF_CHANGES = 15
+"""Lines of a change log that are shown whatever matches: a new entry goes there, in the style of the newest."""
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
@@ -289,7 +291,15 @@ class _View:
                 self._use(best_names(each.path, lines, definitions, wanted))
             text = numbered_slices(lines, [(1, len(lines))]) if self._about.touched else text
             return _shown(each, "whole", text, ((1, len(lines)),))
-        found = excerpt(each.path, lines, definitions, wanted, room, is_test=each.kind is Kind.TEST)
+        found = excerpt(
+            each.path,
+            lines,
+            definitions,
+            wanted,
+            room,
+            is_test=each.kind is Kind.TEST,
+            top=_TOP_OF_CHANGES if each.kind is Kind.CHANGELOG else 0,
+        )
         if found is not None and found.text:
             if sought is None:
                 self._use(found.names)

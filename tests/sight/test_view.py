@@ -30,6 +30,21 @@ def test_nothing_that_nobody_wrote_fills_a_view() -> None:
     assert not shown & {"CHANGES", "LICENSE", "uv.lock", "locale/de/LC_MESSAGES/shop.po"}
 
 
+def test_of_a_long_change_log_its_top_is_shown_beside_what_matches() -> None:
+    entries = "".join(
+        f"## 1.{number}.0\n\n- {'Prices are rounded half up' if number == 7 else f'Change {number}'}.\n\n"
+        for number in reversed(range(900))
+    )
+    files = {**SHOP, "CHANGELOG.md": f"# Changes\n\n## Unreleased\n\n{entries}"}
+    about = PRICES._replace(wanted=("CHANGELOG.md",))
+
+    (shown,) = (each for each in first_view(index_of(files), about).files if each.path == "CHANGELOG.md")
+
+    assert shown.level == "slices"
+    assert "## Unreleased" in shown.text and "## 1.899.0" in shown.text
+    assert "Prices are rounded half up" in shown.text
+
+
 def test_decisions_and_standards_about_the_request_are_shown_with_that_reason_and_scenarios_never() -> None:
     adr = "# 7. Round half to even\n\nPrices are rounded half to even, so that a rounded sum has no drift.\n"
     files = {
