@@ -1,12 +1,12 @@
 """Code generation under a policy that wants a person for each patch: the real node, a scripted coder whose replies are paid for."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+
+from pydantic import BaseModel
 
 from cogworks.forge.effects import CommitFiles, FileText
 from cogworks.nodes import code_generation
-from cogworks.nodes.contract import Asks, NodePorts, Outcome, Reply, Succeeded, Talk
+from cogworks.nodes.contract import Asks, NodePorts, Outcome, Reply, Succeeded
 from cogworks.nodes.replies import CodeChange
 from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import SubItemKey
@@ -20,44 +20,16 @@ WRONG = examples.change("def add(a, b):\n    return a * b\n", summary="Let add()
 RIGHT = examples.change()
 
 
-@dataclass(frozen=True)
-class _Paid:
+class _Paid(ScriptedAnswers):
     """Pays the step's model for a reply that it had written before."""
 
-    model: Asks
-    script: ScriptedAnswers
+    def __init__(self, model: Asks, *script: BaseModel) -> None:
+        super().__init__(*script)
+        self._model = model
 
-    def digest(self, prompt: str) -> str:
-        return self.script.digest(prompt)
-
-    def converse(
-        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], **more: Any
-    ) -> "_PaidTalk[Reply]":
-        return _PaidTalk(self.model, self.script.converse(prompt, variables, reply_type, **more))
-
-    def ask(
-        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
-    ) -> Reply:
-        self.model.ask("any", {}, Said, purpose=purpose)
-        return self.script.ask(prompt, variables, reply_type, purpose=purpose)
-
-
-@dataclass(frozen=True)
-class _PaidTalk(Generic[Reply]):
-    """The same for a conversation."""
-
-    model: Asks
-    talk: Talk[Reply]
-
-    def answer(self, *, purpose: str) -> Reply:
-        self.model.ask("any", {}, Said, purpose=purpose)
-        return self.talk.answer(purpose=purpose)
-
-    def tell(self, part: str, variables: Mapping[str, Any], /) -> None:
-        self.talk.tell(part, variables)
-
-    def fork(self) -> "_PaidTalk[Reply]":
-        return _PaidTalk(self.model, self.talk.fork())
+    def reply(self, reply_type: type[Reply], text: str, purpose: str) -> Reply:
+        self._model.ask("any", {}, Said, purpose=purpose)
+        return super().reply(reply_type, text, purpose)
 
 
 @dataclass(frozen=True)
@@ -67,8 +39,7 @@ class Coder:
     proposals: tuple[CodeChange, ...]
 
     def __call__(self, task: NodeTask, ports: NodePorts) -> Outcome:
-        world = examples.ports(*self.proposals)
-        world = replace(world, model=_Paid(ports.model, world.model))
+        world = replace(examples.ports(), model=_Paid(ports.model, *self.proposals))
         try:
             outcome = code_generation.run(_as_planned(task), world)
         finally:

@@ -461,7 +461,7 @@ class FakePorts:
     said: list[str] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)
     seconds: Callable[[], float] = lambda: 0.0
-    limit: Callable[[float], AbstractContextManager[None]] = nullcontext
+    limit: Callable[[float], AbstractContextManager[None]] = lambda _: nullcontext()
     stop: str = ""
     """Why a person wants the visit to stop, from now on."""
     saved: list[dict[str, str]] = field(default_factory=list)

@@ -21,7 +21,7 @@ def ignore(model: type[BaseModel], field: str) -> None:
         default = 0.0 if declared.annotation is float else "ignored"
     read, dump = model.__getattribute__, model.model_dump
 
-    def __getattribute__(self: BaseModel, name: str) -> Any:  # noqa: N807 - takes the place of the method
+    def __getattribute__(self: object, name: str) -> Any:  # noqa: N807 - takes the place of the method
         return default if name == field else read(self, name)
 
     def model_dump(self: BaseModel, **how: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def ignore(model: type[BaseModel], field: str) -> None:
 
     # mypy would have the methods of a class stay what they are; that they do not is what the plugin is for.
     model.__getattribute__ = __getattribute__  # type: ignore[method-assign]
-    model.model_dump = model_dump  # type: ignore[method-assign,assignment]
+    model.model_dump = model_dump  # type: ignore[method-assign]
 
 
 def pytest_configure() -> None:

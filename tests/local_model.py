@@ -81,6 +81,10 @@ class _Decoder:
         word = max(self._after, key=lambda each: (sum(self._after[each].values()), each))
         said = [word]
         while len(said) < _SAID_WORDS and self._after[word]:
-            word = max(self._after[word], key=lambda each, word=word: (self._after[word][each], each))
+            word = _most_frequent(self._after[word])
             said.append(word)
         return " ".join(said)
+
+
+def _most_frequent(words: Counter[str]) -> str:
+    return max(words, key=lambda each: (words[each], each))

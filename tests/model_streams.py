@@ -21,7 +21,7 @@ def message_events(
 ) -> list[bytes]:
     """A message in pieces, a thinking block first; the last event is its end."""
     counts = (usage or Usage(input_tokens=3, output_tokens=5)).model_dump()
-    started = {
+    started: dict[str, object] = {
         "id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": [], "stop_reason": None,
         "stop_sequence": None, "usage": {**counts, "output_tokens": 1},
     }  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
+from cogworks.codebase.scripts import ScriptRun
 from cogworks.engine.base_check import check_base
 from cogworks.engine.consider import Wanted
 from cogworks.engine.ports import Push, Session, SessionOrder, StepPorts, VisitPorts
@@ -53,15 +54,17 @@ from cogworks.forge.unmergeable import Failing
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
 from cogworks.llm.conversation import Looks
-from cogworks.llm.gateway import PromptManifest, ReplyRecord
+from cogworks.llm.gateway import NO_LOOKS, LookLimits, PromptManifest, ReplyRecord
 from cogworks.llm.prompts import shipped_prices
 from cogworks.llm.provider import ModelReply, Usage
-from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded
+from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded, Talk
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
 from cogworks.pipeline.spend import ItemCost
+from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Stretch
 from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
 from tests.fakes import MemoryWorkspace, ScriptedService
@@ -359,6 +362,15 @@ class _NodePorts:
     def index(self) -> Index:
         return Index(self.workspace(), Store())
 
+    def looked(self) -> Mapping[str, Sequence[Stretch]]:
+        return {}
+
+    def script(self, name: str, stdin: str) -> ScriptRun:
+        raise AssertionError(f"these nodes run no script, and {name!r} was run with {stdin!r}")
+
+    def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
+        raise AssertionError("these nodes want no probes")
+
     def workspace(self) -> MemoryWorkspace:
         copy = MemoryWorkspace({})
         for oid, files in {self.runner.world.head: {}, **self.runner.trees}.items():
@@ -376,6 +388,18 @@ class _Model:
 
     def digest(self, prompt: str) -> str:
         return ""
+
+    def converse(
+        self,
+        prompt: str,
+        variables: Mapping[str, Any],
+        reply_type: type[Reply],
+        *,
+        looks: Looks | None = None,
+        limits: LookLimits = NO_LOOKS,
+        shown: Sequence[Mapping[str, Any]] = (),
+    ) -> Talk[Reply]:
+        raise AssertionError("these nodes ask single questions")
 
     def ask(
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str

@@ -81,9 +81,13 @@ def test_one_failure_may_allow_fewer_repeats_than_its_policy() -> None:
 
 
 def test_a_pause_beyond_the_limit_of_all_is_not_begun() -> None:
+    def ended(end: End) -> ValueError:
+        ends.append(end)
+        return ValueError("too long")
+
     ends: list[End] = []
     policy = Policy(5, pause=doubling(4.0), longest_s=10.0)
-    tries = Tries(*(Again(policy, lambda end: ends.append(end) or ValueError("too long")) for _ in range(5)))
+    tries = Tries(*(Again(policy, ended) for _ in range(5)))
     with pytest.raises(ValueError, match="too long"):
         tries.run()
     assert tries.pauses == [4.0]

@@ -104,7 +104,8 @@ HARMLESS = ("os.write", "SystemExit")
 
 
 def test_every_signal_handler_only_raises_or_writes_one_byte() -> None:
-    dispositions, handlers = [], []
+    dispositions: list[tuple[str, str]] = []
+    handlers: list[tuple[str, str]] = []
     for module in sorted(PACKAGE.rglob("*.py")):
         name = module.relative_to(PACKAGE).as_posix()
         for call in _registrations(module):

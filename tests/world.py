@@ -24,7 +24,9 @@ from cogworks.forge.effects import (
     LinkDependency,
     OpenPullRequest,
     PostComment,
+    PostReview,
     PushBranch,
+    ReportCheck,
     SetBase,
     SetLabels,
 )
@@ -420,10 +422,10 @@ class World:
                 self.links.add((effect.blocked, effect.blocking))
             case EditComment() | AddReaction():
                 self._change_comment(effect)
-            case SetBase() | EditPullRequest() | ClosePullRequest() | CloseIssue():
+            case SetBase() | EditPullRequest() | ClosePullRequest() | CloseIssue() | SetLabels():
                 self._change(effect)
-            case SetLabels():
-                self._label(effect)
+            case ReportCheck() | PostReview():
+                pass  # nothing reads them here
         return Repeatable()
 
     def _label(self, effect: SetLabels) -> None:
@@ -458,8 +460,10 @@ class World:
 
         self.comments = [changed(comment) for comment in self.comments]
 
-    def _change(self, effect: SetBase | EditPullRequest | ClosePullRequest | CloseIssue) -> None:
-        if isinstance(effect, ClosePullRequest):
+    def _change(self, effect: SetBase | EditPullRequest | ClosePullRequest | CloseIssue | SetLabels) -> None:
+        if isinstance(effect, SetLabels):
+            self._label(effect)
+        elif isinstance(effect, ClosePullRequest):
             self.close(effect.number)
         elif isinstance(effect, CloseIssue):
             self.is_open = False

@@ -6,7 +6,7 @@ that enters a prompt may differ from a real run.
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
@@ -131,7 +131,12 @@ class Session:
     service: DomainService
     copy: WorkingCopy
     node: NodeId
-    say: Callable[[str], None]
+
+    def say(self, line: str, /) -> None:
+        """Nobody watches."""
+
+    def say_once(self, line: str, /) -> None:
+        """Nor here."""
 
     def check(self) -> None:
         """Nobody wants it to stop."""
@@ -240,7 +245,7 @@ class Rehearsal:
             branch=task.branch,
             base=task.base_branch,
         )
-        session = Session(self._gateway(), self._service, copy, NodeId(node), say=lambda _: None)
+        session = Session(self._gateway(), self._service, copy, NodeId(node))
         outcome = NODES[NodeId(node)](task, session)
         if not isinstance(outcome, Succeeded):
             raise AssertionError(f"{node} {key or ''} failed: {outcome.reason}")
