@@ -91,7 +91,7 @@ def _held(base: _Base, git: Git | None) -> None:
         path="x",
     )
     if not still_holds(
-        known, wanted="require", machine=machine, changed_since=changed_since, specs="docs/specs"
+        known, wanted="require", machine=machine, changed_since=changed_since, specs=("docs/specs",)
     ):
         raise CogworksError("the ledger's answer ought to hold")
 

@@ -8,6 +8,7 @@ import json
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +39,10 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
+def _text_at(folder: Path, oid: str, path: str) -> str:
+    return _git(folder, "show", f"{oid}:{path}")
+
+
 def changes(folder: Path, most: int, told: str | None) -> Iterator[Change]:
     """The newest commits of a repository.
 
@@ -52,7 +57,7 @@ def changes(folder: Path, most: int, told: str | None) -> Iterator[Change]:
         message = _git(folder, "show", "-s", "--format=%B", oid)
         found = openings(
             parsed.diff,
-            lambda path, oid=oid: _git(folder, "show", f"{oid}:{path}"),
+            partial(_text_at, folder, oid),
             message if told is None else told,
         )
         yield Change(folder.parent.name if folder.name == "repo" else folder.name, oid, message, found)

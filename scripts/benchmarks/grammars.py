@@ -75,13 +75,13 @@ def _read(spec: LanguageSpec, path: Path, seen: Tally) -> Tally:
     parsed = time.thread_time()
     facts = gather(spec, data)
     done = time.thread_time()
-    is_read = not isinstance(facts, Unreadable)
+    read = None if isinstance(facts, Unreadable) else facts
     return Tally(
         files=seen.files + 1,
         size=seen.size + len(data),
-        mistaken=seen.mistaken + (is_read and bool(facts.mistakes)),
-        unread=seen.unread + (not is_read),
-        definitions=seen.definitions + (len(facts.definitions) if is_read else 0),
+        mistaken=seen.mistaken + (read is not None and bool(read.mistakes)),
+        unread=seen.unread + (read is None),
+        definitions=seen.definitions + (0 if read is None else len(read.definitions)),
         parse_s=seen.parse_s + parsed - begun,
         gather_s=seen.gather_s + done - parsed,
     )

@@ -116,7 +116,7 @@ def _visited(place: Path) -> Compared:
 def _compared(name: str, copy: Path) -> Compared:
     machine = Machine(os.environ.get("PATH", os.defpath), strongest(os.environ.get("PATH", os.defpath)))
     variables = _MAVEN if (copy / "pom.xml").is_file() and _SYSTEM_PACKAGES.is_dir() else {}
-    asked = {
+    asked: dict[str, object] = {
         "request_id": "1",
         "method": "simulate",
         "repository": {"path": str(copy), "settings": {"mode": "prepared", "variables": variables}},

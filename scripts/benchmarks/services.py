@@ -172,7 +172,7 @@ def main(runs: int, as_json: bool) -> None:
     """Print what one call of the Python service costs over each transport, and what an environment costs a test run."""
     costs, environments = measure(runs), measure_environments()
     if as_json:
-        click.echo(json.dumps([asdict(cost) for cost in (*costs, *environments)]))
+        click.echo(json.dumps([*map(asdict, costs), *map(asdict, environments)]))
     else:
         click.echo(f"{table(costs)}\n\n{environment_table(environments)}")
 

@@ -85,7 +85,7 @@ class Scores(NamedTuple):
     """Of the places that a fix changed, the share of which lines are shown; summed over the fixes."""
 
     def plus(self, other: "Scores") -> "Scores":
-        return Scores(*(one + another for one, another in zip(self, other, strict=True)))
+        return Scores._make(one + another for one, another in zip(self, other, strict=True))
 
 
 class History:

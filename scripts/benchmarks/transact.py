@@ -27,8 +27,8 @@ from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.violations import Span, Step
 from cogworks.settings.config import child_environment, read_environment
 from cogworks.vocabulary import CommitOid, RunId
+from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.services import open_panel
-from cogworks.wiring.step import COMMITTER
 
 TARGET_RATIO = 3.0
 TESTS = 500

@@ -45,8 +45,9 @@ def _step(url: str) -> dict[str, float]:
 
     from cogworks.cli.main import main as cogworks
     from cogworks.engine import consider
+    from cogworks.settings.config import require_config
 
-    consider.require_config = watch.timed("configuration", consider.require_config)
+    vars(consider)["require_config"] = watch.timed("configuration", require_config)
     httpx.Client.send = watch.timed("GitHub", httpx.Client.send, time.perf_counter)  # type: ignore[method-assign]
     try:
         cogworks(["process", url, "--json", "--quiet"])

@@ -65,17 +65,19 @@ def _nested_loops(size: int) -> Pipeline:
     return _of(size, [_edge(at, at + 1) for at in range(size - 1)] + loops)
 
 
+def _lines_checking(shape: Callable[[int], Pipeline], size: int) -> int:
+    return graph.counted(lambda: problems_of(shape(size)))[0]
+
+
 @pytest.mark.parametrize("shape", [_many_cycles, _one_long_cycle])
 def test_a_graph_that_cannot_run_is_refused_as_fast(shape: Callable[[int], Pipeline]) -> None:
-    small, large = (graph.counted(lambda size=size: problems_of(shape(size)))[0] for size in (200, 2_000))
+    small, large = (_lines_checking(shape, size) for size in (200, 2_000))
 
     assert large <= 13 * small, "n log n makes ten times the size 14 times the steps"
 
 
 def test_nested_loops_cost_what_they_span() -> None:
-    small, large = (
-        graph.counted(lambda size=size: problems_of(_nested_loops(size)))[0] for size in (100, 400)
-    )
+    small, large = (_lines_checking(_nested_loops, size) for size in (100, 400))
 
     # Four times the nodes, four times the loops: sixteen times the nodes that all loops repeat together.
     assert large <= 17 * small

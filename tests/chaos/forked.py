@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.forking import Cogworks, nothing
+from tests.limits import ENDS_WITHIN_S
 
 
 class Forked(Cogworks):
@@ -32,7 +33,7 @@ class Forked(Cogworks):
                 words, env=environment, stdout=out, stderr=err, start_new_session=True, first=first
             )
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float = ENDS_WITHIN_S) -> int:
         """Its exit code, at its end."""
         try:
             return super().wait(timeout)

@@ -5,8 +5,7 @@ from random import Random
 import pytest
 from github import Github
 
-from cogworks.demo.facts import FULL_NAME, ISSUE_NUMBER
-from cogworks.demo.person import TRIGGER
+from cogworks.demo.facts import FULL_NAME, ISSUE_NUMBER, TRIGGER
 from tests.chaos.portrait import Portrait, differences
 from tests.chaos.timeline import LEASE_IS_OLD_S, MAX_STEPS, Theatre
 from tests.exhaustive import IS_EXHAUSTIVE, SEED

@@ -1,5 +1,6 @@
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_what_is_done_is_not_done_again_wherever_the_folder_was_moved(tmp_path: 
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_under_other_terms_an_instance_is_done_anew(tmp_path: Path, change: dict) -> None:
+def test_under_other_terms_an_instance_is_done_anew(tmp_path: Path, change: dict[str, Any]) -> None:
     given = assignment(tmp_path)
     done(given)
 

@@ -74,7 +74,7 @@ def test_a_recorded_repair_is_played_again_by_the_command(
         "RUN_TESTS", "ANALYZE_FAILURE", "GENERATE_PATCH", "APPLY_PATCH", "RUN_TESTS", "VALIDATE", "FINALIZE",
     ]  # fmt: skip
     assert is_closed(audit)
-    replay = [sys.executable, "-m", "cogworks", "replay", folder]
+    replay = [sys.executable, "-m", "cogworks", "replay", str(folder)]
     # In a process of its own: it closes sockets for good.
     assert subprocess.run(replay, cwd=tmp_path, check=False, timeout=LONG_RUN_ENDS_WITHIN_S).returncode == 0
     git(shop, "apply", "--check", str(out))

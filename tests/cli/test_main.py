@@ -85,22 +85,22 @@ def _commands(group: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
             yield from _commands(found, *words, name)
 
 
-def _started(*lines: list[str]) -> dict[str, list[object]]:
+def _started(*lines: list[str]) -> dict[str, tuple[int, list[str]]]:
     """Exit code of each command line, one after the other in a fresh process, and the libraries loaded by then."""
     command = [sys.executable, "-c", STARTING, json.dumps(lines)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S)
-    told: dict[str, list[object]] = json.loads(done.stderr.splitlines()[-1])
-    return told
+    told = json.loads(done.stderr.splitlines()[-1])
+    return {line: (code, libraries) for line, (code, libraries) in told.items()}
 
 
 def test_help_of_every_command_loads_no_library_but_click() -> None:
     lines = [["--version"], *([*words, "--help"] for words in _commands(main.cli))]
 
-    assert _started(*lines) == {" ".join(line): [0, []] for line in lines}
+    assert _started(*lines) == {" ".join(line): (0, []) for line in lines}
 
 
 def test_a_url_that_names_no_issue_is_refused_before_any_library_but_click_is_loaded() -> None:
-    assert _started(*BAD_URLS) == {" ".join(line): [2, []] for line in BAD_URLS}
+    assert _started(*BAD_URLS) == {" ".join(line): (2, []) for line in BAD_URLS}
 
 
 def test_without_a_token_no_library_is_loaded_but_what_reads_the_settings(

@@ -193,7 +193,7 @@ def test_git_agrees_on_what_applies_and_on_the_counts(
     there = before if actual is None else actual
     (stage / "f.txt").write_bytes(there.encode())
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             ["git", "apply", *arguments, "-"],
             check=False,

@@ -92,6 +92,12 @@ def put(place: Path, text: str) -> None:
         place.write_bytes(text.encode())
 
 
+def put_folder(place: Path, text: str) -> None:
+    """A folder with one file, in the place of what was there."""
+    place.unlink(missing_ok=True)
+    put(place / "x.txt", text)
+
+
 def put_unseen(place: Path, text: str) -> None:
     """Another text of the same length, with the time stamp of the one before."""
     with suppress(OSError):
@@ -127,7 +133,7 @@ def take(copy: WorkingCopy, step: Step) -> None:
         "link": lambda: link(place, step.text),
         "executable": lambda: place.chmod(0o755),
         "touch": lambda: os.utime(place, (1, 1)),
-        "folder": lambda: (place.unlink(missing_ok=True), put(place / "x.txt", step.text)),
+        "folder": lambda: put_folder(place, step.text),
         "add": lambda: git(copy.path, "add", "--force", "--", step.path),
         "apply": lambda: copy.apply([FileChange(path=step.path, action="modify", content=step.text)]),
         "commit": lambda: copy.commit(step.text),

@@ -48,14 +48,14 @@ def test_a_clone_is_used_where_it_lies(tmp_path: Path, maker: Git) -> None:
 
 
 def test_plain_files_become_one_commit_that_is_the_same_everywhere(tmp_path: Path, maker: Git) -> None:
-    commits = []
-    for name in ("one", "two"):
+    def made(name: str) -> Path:
         (tmp_path / name).mkdir()
-        found = repository_at(lay_out(tmp_path / f"{name}-files"), tmp_path / name, maker)
-        commits.append(git(found, "rev-parse", "HEAD"))
+        return repository_at(lay_out(tmp_path / f"{name}-files"), tmp_path / name, maker)
 
-    assert commits[0] == commits[1]
-    assert git(found, "ls-files").split() == sorted(FILES)
+    one, two = made("one"), made("two")
+
+    assert git(one, "rev-parse", "HEAD") == git(two, "rev-parse", "HEAD")
+    assert git(two, "ls-files").split() == sorted(FILES)
     assert not (tmp_path / "one-files" / ".git").exists()
 
 

@@ -102,8 +102,9 @@ def test_an_expression_that_explodes_elsewhere_comes_to_its_end(copy: WorkingCop
 def test_what_was_changed_and_not_committed_is_found_too(copy: WorkingCopy) -> None:
     copy.apply([FileChange(path="new.py", action="create", content="fresh = 1\n")])
 
-    [hit] = copy.grep("fresh", is_regex=False)
-    assert not isinstance(hit, str)
+    found = copy.grep("fresh", is_regex=False)
+    assert not isinstance(found, str)
+    [hit] = found
     assert (hit.path, hit.line, hit.text) == ("new.py", 1, "fresh = 1")
 
 

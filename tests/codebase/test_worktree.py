@@ -110,7 +110,8 @@ def test_a_commit_whose_branch_was_squashed_and_deleted_is_fetched_when_it_is_as
 def test_the_files_below_a_folder_are_named_as_a_commit_has_them(
     copies: WorkingCopies, remote: BareRepository
 ) -> None:
-    approved = remote.put("other", {"a/b/c.txt": "1\n", "a/d.txt": "2\n", "ab/e.txt": "3\n"}, start="main")
+    texts = {"a/b/c.txt": "1\n", "a/d.txt": "2\n", "ab/e.txt": "3\n"}
+    approved = CommitOid(remote.put("other", texts, start="main"))
     copy = opened(copies, remote.url)
 
     assert copy.files_at(approved, "a") == ("a/b/c.txt", "a/d.txt")

@@ -51,7 +51,8 @@ def refused(
     def answers(wire: Wire) -> list[Says]:
         failure = wire.failure(status, text, code)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return [Answer(status, failure.body, {**failure.headers, **named})] * times * _apis(wire, status)
+        answer = Answer(status, failure.body, {**failure.headers, **named})
+        return [answer for _ in range(times * _apis(wire, status))]
 
     return answers
 

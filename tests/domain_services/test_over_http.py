@@ -64,7 +64,10 @@ def _every_request_error(
         yield from _every_request_error(narrower)
 
 
-@pytest.mark.parametrize("error", sorted(set(_every_request_error()), key=lambda kind: kind.__name__))
+EVERY_REQUEST_ERROR = sorted(set(_every_request_error()), key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("error", EVERY_REQUEST_ERROR)
 def test_no_error_of_the_library_escapes(far: respx.MockRouter, error: type[httpx.RequestError]) -> None:
     far.post("/handshake").mock(side_effect=error)
 

@@ -25,7 +25,7 @@ from cogworks.ledger.record import read_state
 from cogworks.nodes.contract import NodeProcedure
 from cogworks.pipeline.state import RunState
 from cogworks.settings.config import Environment
-from cogworks.vocabulary import NodeId
+from cogworks.vocabulary import BranchName, NodeId
 from cogworks.wiring.step import open_ports
 from tests.hub.running import RunningHub, running_hub
 from tests.step_fakes import NODES, Runner
@@ -86,8 +86,8 @@ class Item:
         assert ledger is not None
         return read_state(ledger.state_text or "", branch="ledger")
 
-    def branch(self, slug: str) -> str:
-        return f"cogworks/{self.address.number}/{slug}"
+    def branch(self, slug: str) -> BranchName:
+        return BranchName(f"cogworks/{self.address.number}/{slug}")
 
     @contextmanager
     def ports(self, meter: Requests) -> Iterator[StepPorts]:
@@ -114,6 +114,7 @@ class Item:
 
     def until(self, node: str) -> StepReport:
         """Steps, with merges at the gates, until this node has run."""
+        report = None
         for _ in range(20):
             report = self.step()
             if report.node == node:

@@ -139,7 +139,7 @@ def test_what_is_wrong_is_one_message_with_its_remedy_and_nothing_is_paid(tmp_pa
         index_of(broken, tmp_path / "packages") as index,
         item(tmp_path, broken) as (scene, server, _),
     ):
-        ended = step(scene, server, **index, **wrong.environment)
+        ended = step(scene, server, {**index, **wrong.environment})
 
         assert ended.code == wrong.code, ended.err
         assert [said for said in wrong.said if said not in ended.err] == [], ended.err
@@ -166,7 +166,7 @@ def test_what_stops_nobody_is_said_once_with_its_remedy_and_the_item_goes_on(
         item(tmp_path, broken) as (scene, server, _),
     ):
         server.answers(replied(json.dumps(classified())))
-        ended = step(scene, server, **index)
+        ended = step(scene, server, index)
 
         assert ended.code == 0, ended.err
         assert [said for said in odd.said if said not in ended.err] == [], ended.err

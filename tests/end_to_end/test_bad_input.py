@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.demo.facts import FULL_NAME, cassette_folder
-from cogworks.demo.person import TRIGGER
+from cogworks.demo.facts import FULL_NAME, TRIGGER, cassette_folder
 from tests.end_to_end.scene import (
     READ_ONLY_TOKEN,
     STRANGER_TOKEN,

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.demo.facts import sample_files
-from cogworks.demo.person import TRIGGER
+from cogworks.demo.facts import TRIGGER, sample_files
 from tests.end_to_end.scene import Ended, Scene, open_scene
 from tests.end_to_end.test_example_pipelines import (
     FOLDER,

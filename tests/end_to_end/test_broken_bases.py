@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from cogworks.demo.facts import sample_files
-from cogworks.demo.person import TRIGGER
+from cogworks.demo.facts import TRIGGER, sample_files
 from cogworks.repair.unloaded import debian_package
 from tests.end_to_end.scene import Ended, Scene, open_scene
 from tests.end_to_end.test_baseline import comment_of
@@ -203,7 +202,9 @@ def index_of(broken: Broken, folder: Path) -> Iterator[dict[str, str]]:
         yield {"PIP_INDEX_URL": index.address}
 
 
-def step(scene: Scene, server: ModelServer, library: Path | None = None, **environment: str) -> Ended:
+def step(
+    scene: Scene, server: ModelServer, environment: Mapping[str, str], library: Path | None = None
+) -> Ended:
     """A step on this machine, or on one that has a library besides."""
     told = {
         "COGWORKS_LLM_PROVIDER": "anthropic",
@@ -253,7 +254,7 @@ def test_a_broken_base_ends_the_item_before_any_model_call_with_its_remedy(tmp_p
         index_of(broken, tmp_path / "packages") as environment,
         item(tmp_path, broken) as (scene, server, usual),
     ):
-        ended = step(scene, server, **environment)
+        ended = step(scene, server, environment)
 
         assert ended.code == 1, ended.err
         assert server.seen == []
@@ -279,7 +280,7 @@ def test_a_broken_base_ends_the_item_before_any_model_call_with_its_remedy(tmp_p
         scene.repository.get_issue(1).remove_from_labels(TRIGGER)
         scene.person.set_trigger()
         server.answers(replied(json.dumps(classified())))
-        mended = step(scene, server, library, **environment)
+        mended = step(scene, server, environment, library)
 
         assert mended.code == 0, mended.err
         assert len(server.seen) == 1

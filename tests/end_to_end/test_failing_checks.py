@@ -27,6 +27,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
 @pytest.fixture
 def finished(hub: RunningHub) -> Item:
     item = new_item(hub)
+    report = None
     for _ in range(20):
         report = item.step()
         if report.outcome == "done":

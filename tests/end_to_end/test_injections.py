@@ -6,6 +6,7 @@ import pytest
 
 from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
+from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import MERGES_NOTHING, Item, new_item, open_hub
 from tests.hub.administrator import Administrator
 from tests.hub.running import RunningHub
@@ -28,7 +29,7 @@ def noting(item: Item) -> list[str]:
     """What the nodes of an item are told from now on."""
     told: list[str] = []
 
-    def noted(name: str) -> None:
+    def noted(name: NodeId) -> None:
         node = NODES[name]
 
         def run(task: NodeTask, ports: NodePorts) -> Outcome:

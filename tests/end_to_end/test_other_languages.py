@@ -71,9 +71,9 @@ def lay_out(scene: Scene, item: Played) -> None:
     for place in sorted(each for each in folder.rglob("*") if each.is_file()):
         scene.write(place.relative_to(folder).as_posix(), place.read_text("utf-8"))
     text = text_of("bugfix")
-    for path in sorted([*FOLDER.glob("prompts/*"), *FOLDER.glob("schemas/*")]):
-        if path.stem.removesuffix(".md") in text or path.stem.startswith("_"):
-            scene.write(f".cogworks/{path.relative_to(FOLDER).as_posix()}", path.read_text("utf-8"))
+    for place in sorted([*FOLDER.glob("prompts/*"), *FOLDER.glob("schemas/*")]):
+        if place.stem.removesuffix(".md") in text or place.stem.startswith("_"):
+            scene.write(f".cogworks/{place.relative_to(FOLDER).as_posix()}", place.read_text("utf-8"))
     scene.write(".cogworks/pipeline.toml", text)
     if item.configuration:
         scene.write(

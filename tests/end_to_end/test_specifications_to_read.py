@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from github.ContentFile import ContentFile
 
 from tests.end_to_end.scene import Scene
 from tests.end_to_end.test_example_pipelines import (
@@ -64,6 +65,7 @@ def test_an_approved_specification_is_closed_unmerged_and_told_where_the_item_en
         pull = stand.repository.get_pull(2)
         assert "It is here to be read, in `docs/specs/1.md`, and is not merged" in pull.body
         there = stand.repository.get_contents(PATH, ref="cogworks/1/spec")
+        assert isinstance(there, ContentFile)
         stand.repository.update_file(PATH, "Say what is refused", EDITED, there.sha, branch="cogworks/1/spec")
         [wait] = scene.cogworks("run", "--json", **stand.model).told["waiting_for"]
         if way == "review":

@@ -34,7 +34,7 @@ class Told:
         """What happens on GitHub while a node runs."""
         item.nodes = {name: self._noting(node) for name, node in NODES.items()}
 
-    def edit(self, *, by: str, number: int = 0, **changed: str) -> None:
+    def edit(self, number: int = 0, /, *, by: str, **changed: str) -> None:
         """Somebody edits an issue, in another second than all before."""
         self.let_time_pass()
         self.item.ask("PATCH", f"issues/{number or self.item.address.number}", by=by, **changed)
@@ -120,8 +120,8 @@ def test_an_edited_sub_issue_is_what_its_node_is_told(told: Told) -> None:
     told.item.label("cogworks:run")
     told.item.until("plan")
     first, second = told.item.state().sub_items or ()
-    told.edit(by="ann", number=int(first.number or 0), title="Add with care", body="Do it with care.")
-    told.edit(by="ann", number=int(second.number or 0), body="Leave it.")
+    told.edit(int(first.number or 0), by="ann", title="Add with care", body="Do it with care.")
+    told.edit(int(second.number or 0), by="ann", body="Leave it.")
 
     assert told.item.step().node == "code@A"
     assert told.texts[-1] == "Add with care: Do it with care."

@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+from typing import Literal
+
 import pytest
 
 from cogworks.codebase.diffmodel import Diff
@@ -7,6 +10,7 @@ from cogworks.evaluation.judging import judged, new_failures, selection
 from cogworks.repair.instance import Instance
 from cogworks.repair.transact.measure import confirmed, measured
 
+Outcome = Literal["passed", "failed", "skipped"]
 INSTANCE = Instance(instance_id="one", failing_tests=("t.py::wanted",), pass_to_pass=("t.py::kept",))
 DIFF = parse_diff(
     "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n-a = 1\n+a = 2\n+b = 3\n"
@@ -14,9 +18,10 @@ DIFF = parse_diff(
 
 
 def report(*, passed: str = "", failed: str = "", skipped: str = "") -> TestReport:
+    outcomes: Mapping[Outcome, str] = {"passed": passed, "failed": failed, "skipped": skipped}
     cases = [
         TestCase(id=f"t.py::{name}", outcome=outcome)
-        for outcome, names in (("passed", passed), ("failed", failed), ("skipped", skipped))
+        for outcome, names in outcomes.items()
         for name in names.split()
     ]
     return TestReport(cases=tuple(cases))

@@ -34,7 +34,7 @@ def test_nobody_is_lent_again_what_was_too_little() -> None:
 def test_without_a_limit_nobody_is_lent_anything() -> None:
     purse = Purse().lending(None).paying(100.0)
 
-    assert (purse.share_usd(3), purse.left_usd, purse.spent_usd) == (None, None, 100)
+    assert (purse.share_usd(3), purse.left_usd, purse.spent_usd) == (None, None, Decimal(100))
 
 
 @given(

@@ -7,6 +7,7 @@ from jsonschema import Draft202012Validator
 
 from cogworks.evaluation.report import (
     Report,
+    Result,
     Stage,
     as_text,
     predictions,
@@ -42,7 +43,7 @@ def test_one_in_five_has_to_be_solved_where_nothing_else_is_asked_for(instances:
     ids=["met", "too few", "fewer than asked for", "none asked for", "regression", "error", "no budget"],
 )
 def test_when_an_evaluation_ends_well(
-    results: list, min_solved: int | None, problems: tuple[str, ...]
+    results: list[Result], min_solved: int | None, problems: tuple[str, ...]
 ) -> None:
     report = report_of(results, version="1", min_solved=min_solved)
 

@@ -12,8 +12,8 @@ from cogworks.github.documents import Answer, GraphQLProblem
 from cogworks.github.earlier_logs import MAX_BYTES, MAX_LOGS, EarlierLog, logs_document, read_earlier_logs
 from cogworks.unexpected import UnexpectedAnswer
 from cogworks.vocabulary import NodeId
-from tests.github.test_documents import SCHEMAS
 from tests.github.test_ledger_reads import NOON, Scripted, answer
+from tests.published import SCHEMAS
 
 CODE = NodeId("code_generation")
 

@@ -60,7 +60,7 @@ def repository(ledgers: object, archive: object) -> dict[str, Any]:
 
 def test_items_that_ended_come_with_the_last_one_first_whether_put_away_or_not() -> None:
     under_way = tip("cogworks: intake claim [skip ci]\n\nskip-checks: true", days=0)
-    a_tag = {"target": {}}
+    a_tag: dict[str, Any] = {"target": {}}
     ledgers = [ended("0.100000", days=3), under_way, a_tag, ended("0.300000", days=1)]
     client = Scripted([answer(repository(ledgers, [ended("0.200000", days=2, pipeline="default")]))])
 

@@ -19,8 +19,9 @@ from cogworks.ledger.record import (
     state_text,
     visit_files,
 )
+from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import Inputs, RunState, SubItem
+from cogworks.pipeline.state import RunState, SubItem
 from cogworks.vocabulary import IssueNumber, SubItemKey
 from tests.pipeline.runs import finished, lease, new_run, visit
 

@@ -125,7 +125,7 @@ def test_thirty_two_callers_of_one_gateway_get_as_many_calls_as_the_budget_holds
     assert asking.meter.calls == len(records) == answered
     assert asking.budget.spent_tokens == 10 * answered
     assert asking.budget.spent_usd == sum(record.cost_usd for record in records)
-    assert (asking.budget.reserved_usd, asking.budget.reserved_tokens) == (0, 0)
+    assert (asking.budget.reserved_usd, asking.budget.reserved_tokens) == (Decimal(0), 0)
 
 
 def gateway(

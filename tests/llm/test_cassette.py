@@ -15,7 +15,7 @@ from cogworks.llm.cassette import (
 from cogworks.llm.provider import Message, ModelRequest
 from tests.fakes import ScriptedModel, finished
 
-SCHEMA = {
+SCHEMA: dict[str, object] = {
     "title": "Number",
     "type": "object",
     "properties": {"value": {"type": "integer"}},

@@ -132,7 +132,7 @@ def test_what_was_paid_is_counted_per_question_and_altogether() -> None:
     one = Meter(calls=2, input_tokens=200, output_tokens=100, cost_usd=2 * PRICE_OF_A_CALL)
     assert asking.meter == one + two
     assert (asking.budget.spent_usd, asking.budget.spent_tokens) == (Decimal("0.001699"), 400)
-    assert (asking.budget.reserved_usd, asking.budget.reserved_tokens) == (0, 0)
+    assert (asking.budget.reserved_usd, asking.budget.reserved_tokens) == (Decimal(0), 0)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_what_came_of_a_broken_reply_has_no_secret_either() -> None:
 def test_a_change_out_of_which_a_secret_was_taken_is_refused_with_its_place() -> None:
     written = json.loads(withheld(json.dumps(f"a = 1\nb = '{TOKEN}'\n"), []))
 
-    reason = secret_refusal([FileChange(path="a.py", action="create", content=written)], {}.get)
+    reason = secret_refusal([FileChange(path="a.py", action="create", content=written)], lambda _: None)
 
     assert reason == (
         "'a.py' line 2 looks like a secret that was taken out of the reply; use a placeholder, and say what has to be "

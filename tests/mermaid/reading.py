@@ -2,9 +2,9 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 
@@ -39,18 +39,14 @@ def read(place: Path, pictures: Sequence[str]) -> list[Read]:
     return [_read(each) for each in json.loads(done.stdout)]
 
 
-def _read(told: dict[str, list[list[object]]]) -> Read:
+def _read(told: Mapping[str, Any]) -> Read:
     if "error" in told:
         return Read(str(told["error"]), [], [], [], frozenset(), frozenset())
     return Read(
         error="",
-        nodes=[_tupled(each) for each in told["nodes"]],
-        edges=[_tupled(each) for each in told["edges"]],
-        boxes=[_tupled(each) for each in told["boxes"]],
+        nodes=[(name, text, shape, tuple(classes)) for name, text, shape, classes in told["nodes"]],
+        edges=[(start, end, text, stroke) for start, end, text, stroke in told["edges"]],
+        boxes=[(name, title, tuple(nodes)) for name, title, nodes in told["boxes"]],
         classes=frozenset(map(str, told["classes"])),
         kinds=frozenset(map(str, told["kinds"])),
     )
-
-
-def _tupled(values: list[object]) -> tuple[object, ...]:
-    return tuple(_tupled(each) if isinstance(each, list) else each for each in values)

@@ -1,7 +1,7 @@
 """What packs tell a model, whole documents only, and what people are told of them."""
 
 from cogworks.packs.choosing import Subject, choose
-from cogworks.packs.declared import Trigger, Unusable
+from cogworks.packs.declared import Pack, Trigger, Unusable
 from cogworks.packs.telling import for_people, knowledge, on_the_shelf
 from tests.packs.declared import COMMIT, PYTHON, frozen, pack
 
@@ -44,7 +44,7 @@ def test_a_document_is_told_whole_or_not_at_all() -> None:
 
 
 def test_people_are_told_of_every_pack_and_every_contradiction() -> None:
-    looked_at = [
+    looked_at: list[Pack | Unusable] = [
         pack("a", FILE),
         pack("b", {**FILE, "path_pattern": "other.md"}),
         pack("c", trigger=Trigger(safety_affecting=True)),

@@ -3,9 +3,10 @@
 import pytest
 
 from cogworks.codebase.treefacts import PastCommit
+from cogworks.sight.index import Index
 from cogworks.sight.question import About
 from cogworks.sight.ranking import CERTAIN, rank, subject_of
-from tests.sight.trees import SHOP, index_of
+from tests.sight.trees import SHOP, MemoryTree, index_of
 
 
 def order(about: About, *history: PastCommit, files: dict[str, str] | None = None) -> list[str]:
@@ -99,15 +100,9 @@ def test_the_same_tree_and_question_give_the_same_order_whatever_else_the_index_
     about = About(title="Prices are rounded wrongly", text="`Cart.total`")
     alone = [(each.path, each.score) for each in rank(index_of(SHOP), about)]
     shared = index_of({**SHOP, "src/shop/cart.py": "price price price\n"})
-    again = type(shared)(_tree(SHOP), shared._store)
+    again = Index(MemoryTree(SHOP), shared._store)
 
     assert [(each.path, each.score) for each in rank(again, about)] == alone
-
-
-def _tree(texts: object) -> object:
-    from tests.sight.trees import MemoryTree
-
-    return MemoryTree(texts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ def test_what_was_shown_counts_until_the_file_changes() -> None:
     seen.note("a.txt", 6, 7)
     seen.note("b.txt", 1, 2)
 
-    assert seen.paths == ("a.txt", "b.txt")
+    assert [*seen.paths] == ["a.txt", "b.txt"]
     assert seen.stretches("a.txt") == ((3, 7), (9, 9))
 
     texts["a.txt"] = LINES.replace("line 30", "line thirty")
@@ -35,7 +35,7 @@ def test_what_is_left_to_show_of_a_stretch_is_what_was_not_shown() -> None:
 
 
 def test_a_file_that_is_not_there_is_never_seen() -> None:
-    seen = Seen({}.get)
+    seen = Seen(lambda _: None)
     seen.note("gone.txt", 1, 3)
 
     assert seen.paths == ()

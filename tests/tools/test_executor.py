@@ -152,7 +152,7 @@ def test_a_stop_of_the_visit_or_the_program_goes_on_when_it_is_on_record(stop: B
 def test_a_handler_gets_copies_and_cannot_change_what_is_on_record() -> None:
     def vandal(given: dict[str, Any], call: Call) -> dict[str, Any]:
         given["list"].append("forged")
-        call.config["deep"].clear()  # type: ignore[attr-defined]  # a mapping all the same
+        call.config["deep"].clear()
         call.metadata["who"] = "forged"  # type: ignore[index]  # a handler may try
         return {"seen": given["list"]}
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError
 from cogworks.tools.policy import MAX_COST, Denial, Enforcer, Policy, Rule, parse_policy
-from cogworks.tools.registry import Tool
+from cogworks.tools.registry import Effects, Tool
 from tests.tools.tooling import Handler, allowing, strings
 
 BUILT_IN = Policy(
@@ -215,7 +215,7 @@ def test_a_scope_that_the_tool_does_not_know_is_refused() -> None:
     ids=["nobody", "tool", "tool-and-rule", "rule", "effects"],
 )
 def test_whoever_wants_a_person_gets_one(
-    declared: dict[str, Any], rule: dict[str, Any], effects: tuple[str, ...], needs: bool
+    declared: dict[str, Any], rule: dict[str, Any], effects: tuple[Effects, ...], needs: bool
 ) -> None:
     policy = Policy(profile="coding", tools={"test": Rule(**rule)}, approval_for=effects)
 
@@ -257,7 +257,13 @@ WRITTEN = st.fixed_dictionaries(
         "tools": st.dictionaries(st.sampled_from(["test", "push"]), RULES),
     },
 )
-DOCUMENTS = ({}, {"branch": "x"}, {"tag": "x"}, {"request_id": "x"}, {"branch": "x", "request_id": "x"})
+DOCUMENTS: tuple[dict[str, str], ...] = (
+    {},
+    {"branch": "x"},
+    {"tag": "x"},
+    {"request_id": "x"},
+    {"branch": "x", "request_id": "x"},
+)
 
 
 @settings(deadline=None, max_examples=50)

@@ -102,8 +102,13 @@ def let_all_close(world: World) -> None:
     world.pulls = [pull.model_copy(update={"body": words}) for pull in world.pulls]
 
 
+def no_labels(world: World) -> None:
+    world.labels.clear()
+    world.labels.append("cogworks:run")
+
+
 VIEWS: dict[str, Damage] = {
-    "no labels": lambda world: world.labels.clear() or world.labels.append("cogworks:run"),
+    "no labels": no_labels,
     "a false label": lambda world: world.labels.append("cogworks:node:nonsense"),
     "a false kind": lambda world: world.labels.append("cogworks:kind:nonsense"),
     "a comment edited": edit_comment,
@@ -259,6 +264,7 @@ def test_a_comment_is_not_posted_again_while_a_node_runs() -> None:
 
 def test_a_changed_pipeline_is_told_and_the_rest_is_still_checked() -> None:
     world = fresh(is_finished=True)
+    assert world.pipeline is not None
     document = copy.deepcopy(dict(world.pipeline))
     for pipeline in document["pipelines"].values():
         pipeline["nodes"][0]["gate"] = "auto-proceed"

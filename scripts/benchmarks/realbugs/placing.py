@@ -14,8 +14,8 @@ from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.violations import Span, Step
 from cogworks.settings.config import Environment, child_environment
 from cogworks.vocabulary import CommitOid, RunId
+from cogworks.wiring.committer import COMMITTER
 from cogworks.wiring.services import open_panel
-from cogworks.wiring.step import COMMITTER
 from scripts.benchmarks.realbugs.hunks import Hunk
 from scripts.benchmarks.realbugs.offers import Offer
 from scripts.benchmarks.realbugs.selection import MAX_CHANGED_LINES, MAX_FILES, Bug

@@ -67,15 +67,18 @@ def _tried(program: Program, code: str, failing: Sequence[str]) -> tuple[Beside,
 def _beside(
     program: Program, code: str, tests: Sequence[str], lines: Mapping[str, Any], mistakes: Mapping[str, Any]
 ) -> Beside:
-    asked = {
-        "lines": dict(lines),
-        "mistakes_in": dict(mistakes),
-        "max_mutants": MOST_MUTANTS,
-        "timeout_s": _SECONDS,
-    }
     with TemporaryDirectory(prefix="cogworks-bench-") as name:
         folder = laid_out(Path(name), {FILE: code, TESTS: program.tests})
-        return Beside.model_validate(ask("beside", folder, tests=list(tests), **asked).result)
+        response = ask(
+            "beside",
+            folder,
+            tests=list(tests),
+            lines=dict(lines),
+            mistakes_in=dict(mistakes),
+            max_mutants=MOST_MUTANTS,
+            timeout_s=_SECONDS,
+        )
+        return Beside.model_validate(response.result)
 
 
 def _failing(program: Program) -> list[str]:

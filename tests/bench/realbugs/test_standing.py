@@ -7,10 +7,11 @@ from scripts.benchmarks.realbugs.playing import standing_of
 
 def log(text: str) -> list[dict[str, object]]:
     """Words such as `kept:a`, the commit at which a worktree stands then."""
-    pairs = (word.split(":") for word in text.split())
-    return [{"kind": "txn.start", "data": {}}] + [
-        {"kind": "vcs.checkpoint", "data": {"why": why, "head": head}} for why, head in pairs
-    ]
+    found: list[dict[str, object]] = [{"kind": "txn.start", "data": {}}]
+    for word in text.split():
+        why, head = word.split(":")
+        found.append({"kind": "vcs.checkpoint", "data": {"why": why, "head": head}})
+    return found
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,12 @@ HANDSHAKES: dict[str, dict[str, Any]] = {
     "only-pictures": HANDSHAKE | {"artifact_types": ["picture"], "artifact_patterns": ["*.png"]},
 }
 BLOCKING = {"artifact": "a", "severity": "blocking", "category": "type_error", "message": "m"}
-PASSED = {
+PASSED: dict[str, Any] = {
     "cases": [{"id": "a.txt::works", "outcome": "passed"}],
     "commands": ["try a.txt"],
     "versions": {"try": "1"},
 }
-FAILED = {"cases": [{"id": "a.txt::fails", "outcome": "failed"}]}
+FAILED: dict[str, Any] = {"cases": [{"id": "a.txt::fails", "outcome": "failed"}]}
 UNWALLED = {"blocked": ["t: tried to read /key"], "unprotected": ["reach the network"]}
 CHANGES: dict[str, dict[str, Any]] = {
     "no-walls": {"result": PASSED | UNWALLED},

@@ -190,12 +190,16 @@ def exceptions_of_httpx() -> list[type[Exception]]:
     return sorted(found, key=lambda each: each.__name__)
 
 
+WORDLESS = (httpx.StreamConsumed, httpx.StreamClosed, httpx.ResponseNotRead, httpx.RequestNotRead)
+"""Have their words already."""
+
+
 def raised(kind: type[Exception]) -> Exception:
     if kind is httpx.HTTPStatusError:
         return httpx.HTTPStatusError(
             "no", request=httpx.Request("POST", "https://x"), response=httpx.Response(500)
         )
-    if issubclass(kind, httpx.StreamError) and kind is not httpx.StreamError:
+    if issubclass(kind, WORDLESS):
         return kind()
     return kind("no")
 

@@ -19,7 +19,8 @@ from cogworks.errors import (
     TryAgainLater,
 )
 from cogworks.llm.provider import ModelReply, Usage
-from cogworks.llm.providers.anthropic import Refused, decipher, request_body, request_headers
+from cogworks.llm.providers.anthropic import decipher, request_body, request_headers
+from cogworks.llm.providers.refusals import Refused
 from cogworks.nodes.replies import REPLIES
 from tests.asked import corrected as request
 from tests.asked import question
@@ -77,7 +78,9 @@ def test_the_vendor_s_own_types_accept_the_body(stem: str) -> None:
 
     # Iterables are validated lazily: they have to be walked.
     assert [dict(turn) for turn in accepted["messages"]] == body["messages"]
-    assert accepted["output_config"]["format"]["schema"] == request(stem=stem).output_schema
+    form = accepted["output_config"]["format"]
+    assert form is not None
+    assert form["schema"] == request(stem=stem).output_schema
 
 
 def test_the_key_is_sent_as_a_bearer_token_with_the_version_of_the_format() -> None:

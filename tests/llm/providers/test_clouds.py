@@ -4,13 +4,13 @@ import json
 import re
 import subprocess
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from anthropic import AnthropicBedrock, AnthropicVertex
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials, ReadOnlyCredentials
+from botocore.credentials import Credentials
 from botocore.exceptions import (
     ClientError,
     CredentialRetrievalError,
@@ -20,7 +20,7 @@ from botocore.exceptions import (
 from botocore.session import get_session
 from google.auth.exceptions import RefreshError, TransportError
 
-from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater
+from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
 from cogworks.llm.provider import BrokenReply, ModelReply
 from cogworks.llm.providers.bedrock import BedrockProvider, Signature
 from cogworks.llm.providers.http_door import Waits
@@ -37,6 +37,7 @@ from tests.wires import USAGE, Wire
 MODEL = "anthropic.claude-sonnet-5-5-v1:0"
 TEXT = '{"k": 1}'
 BEDROCK, VERTEX = CLOUD_WIRES["bedrock"], CLOUD_WIRES["vertex"]
+AT_ONCE = Waits(lambda _: None, float)
 NOWHERE = {
     "AWS_EC2_METADATA_DISABLED": "true",
     "AWS_CONFIG_FILE": "/dev/null",
@@ -194,8 +195,7 @@ def test_no_message_shows_the_token_that_a_server_quotes() -> None:
 def test_a_key_of_bedrocks_own_is_carried_and_nothing_is_signed() -> None:
     with ModelServer() as server:
         server.answers(BEDROCK.stream(BEDROCK.events(TEXT)))
-        waits = Waits([].append, float)
-        with BedrockProvider(Signature(REGION, key="own"), waits=waits, base_url=server.url) as provider:
+        with BedrockProvider(Signature(REGION, key="own"), waits=AT_ONCE, base_url=server.url) as provider:
             provider.complete(question(model=MODEL))
 
     assert server.seen[0].headers["authorization"] == "Bearer own"
@@ -206,24 +206,24 @@ def test_a_token_of_google_is_renewed_when_it_has_to_be_and_its_failures_are_tol
     login = FakeCredentials("k")
     with ModelServer() as server:
         server.answers(*[VERTEX.stream(VERTEX.events(TEXT))] * 2)
-        waits = Waits([].append, float)
         with VertexProvider(
-            Tokens("p", credentials=login), "global", waits=waits, base_url=server.url
+            Tokens("p", credentials=login), "global", waits=AT_ONCE, base_url=server.url
         ) as provider:
             for _ in range(2):
                 provider.complete(question(model=MODEL))
             assert login.refreshed == 1
-            for problem, error in (
-                (TransportError("no way"), TryAgainLater),
-                (RefreshError("too old"), PermissionRefused),
-            ):
+            problems: tuple[tuple[type[Exception], str, type[CogworksError]], ...] = (
+                (TransportError, "no way", TryAgainLater),
+                (RefreshError, "too old", PermissionRefused),
+            )
+            for kind, words, error in problems:
                 login.token = None
 
-                def fail(request: object, problem: Exception = problem) -> None:
-                    raise problem
+                def fail(request: object, kind: type[Exception] = kind, words: str = words) -> None:
+                    raise kind(words)
 
                 login.refresh = fail  # type: ignore[method-assign]
-                with pytest.raises(error, match=str(problem)):
+                with pytest.raises(error, match=words):
                     provider.complete(question(model=MODEL))
 
 
@@ -257,16 +257,17 @@ def answered(code: str, status: int) -> ClientError:
 def test_credentials_of_amazon_that_cannot_be_renewed_are_told_as_what_they_are(
     problem: Exception, error: type[Exception]
 ) -> None:
-    class Failing(Credentials):
-        def get_frozen_credentials(self) -> ReadOnlyCredentials:
-            raise problem
+    def fail() -> NoReturn:
+        raise problem
 
+    credentials = Credentials("AKID", "k")
+    credentials.get_frozen_credentials = fail
     session = get_session()
-    session.get_credentials = lambda: Failing("AKID", "k")
+    session.get_credentials = lambda: credentials
     with ModelServer() as server:
         signature = Signature(REGION, session=session)
         with (
-            BedrockProvider(signature, waits=Waits([].append, float), base_url=server.url) as provider,
+            BedrockProvider(signature, waits=AT_ONCE, base_url=server.url) as provider,
             pytest.raises(error, match=re.escape(str(problem))),
         ):
             provider.complete(question(model=MODEL))
@@ -283,9 +284,7 @@ def test_credentials_of_amazon_that_cannot_be_renewed_are_told_as_what_they_are(
 )
 def test_a_region_of_vertex_has_its_address(region: str, url: str) -> None:
     assert usual_url(region) == url
-    with VertexProvider(
-        Tokens("p", credentials=FakeCredentials("k")), region, waits=Waits([].append, float)
-    ) as provider:
+    with VertexProvider(Tokens("p", credentials=FakeCredentials("k")), region, waits=AT_ONCE) as provider:
         assert repr(provider) == f"VertexProvider(url='{url}')"
 
 

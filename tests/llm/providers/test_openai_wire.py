@@ -24,7 +24,8 @@ from cogworks.llm.budget import Budget, Price, PriceList, upper_bound
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.provider import ModelReply, Usage
-from cogworks.llm.providers.openai import OpenAIProvider, Refused, decipher, request_body
+from cogworks.llm.providers.openai import OpenAIProvider, decipher, request_body
+from cogworks.llm.providers.refusals import Refused
 from tests.asked import MODEL
 from tests.asked import corrected as request
 from tests.model_server import Answer, ModelServer, completed, declined

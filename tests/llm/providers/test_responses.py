@@ -69,6 +69,7 @@ def test_the_vendor_s_own_client_sends_and_reads_the_same(server: ModelServer) -
     sent = [(seen.path, seen.body) for seen in server.seen]
     assert sent[0] == sent[1]
     assert isinstance(theirs, Response)
+    assert theirs.usage is not None
     assert ours.text == theirs.output_text
     assert (ours.usage.total_input, ours.usage.output_tokens) == (
         theirs.usage.input_tokens,

@@ -237,7 +237,7 @@ def test_lines_that_a_result_shows_count_as_seen_and_no_others() -> None:
         ),
     }
     seen = Seen(texts.get)
-    asked = [
+    asked: list[Mapping[str, object]] = [
         {"look": "read", "target": "src/shop/long.py", "first_line": 10, "last_line": 12},
         {"look": "search", "text": "n500"},
         {"look": "outline", "target": "src/shop/mail.py"},
