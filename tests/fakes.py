@@ -329,6 +329,8 @@ class ScriptedService:
         self._check = check
         self._layout = layout
         self._rules = rules
+        self.simulating: Callable[[Workspace, Sequence[str]], TestReport] = self._simulated
+        """How tests are run; whoever wants to see or change it puts something around it."""
         self.ran: list[tuple[str, ...]] = []
         """What was run, in order; nothing named: the whole suite."""
         self.files_at_once: int | None = None
@@ -346,6 +348,9 @@ class ScriptedService:
         return self._check(workspace, paths)
 
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
+        return self.simulating(workspace, tests)
+
+    def _simulated(self, workspace: Workspace, tests: Sequence[str]) -> TestReport:
         self.ran.append(tuple(tests))
         return _only(self._run_tests(workspace), tests)
 
@@ -495,7 +500,7 @@ class FakePorts:
     def keep(self, name: str, text: str) -> None:
         self.kept[name] = text
 
-    def workspace(self) -> MemoryWorkspace:
+    def workspace(self) -> Workspace:
         return self.copy
 
     def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
@@ -505,7 +510,7 @@ class FakePorts:
         return self.looked_at
 
     def index(self) -> Index:
-        return Index(self.copy, Store())
+        return Index(self.workspace(), Store())
 
     def script(self, name: str, stdin: str) -> ScriptRun:
         raise AssertionError(f"no script is wanted here, and {name!r} was run with {stdin!r}")

@@ -87,11 +87,17 @@ class ReadsElsewhere(Protocol):
         """Files of other repositories, or why there are none; one request."""
 
 
-class Tracker(ReadsLogs, ReadsElsewhere, ListsNeighbours, Protocol):
+class ReadsPermissions(Protocol):
+    """GitHub as trust in people uses it."""
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        """What each of them may do in the repository; one request."""
+
+
+class Tracker(ReadsLogs, ReadsElsewhere, ListsNeighbours, ReadsPermissions, Protocol):
     """GitHub as a visit uses it."""
 
     def read(self) -> Snapshot: ...
-    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
     def publish(
         self,
         effects: Sequence[Effect],

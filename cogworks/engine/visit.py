@@ -6,7 +6,7 @@ from itertools import islice
 
 from cogworks.engine.claim import asked_call, give_back, short_of
 from cogworks.engine.packs import exemplars_of, shelf_of
-from cogworks.engine.ports import Push, Session, SessionOrder, Tracker, VisitPorts
+from cogworks.engine.ports import Push, ReadsPermissions, Session, SessionOrder, Tracker, VisitPorts
 from cogworks.engine.record import (
     Claimed,
     ending_of,
@@ -330,7 +330,9 @@ def with_packs_chosen(
     return claimed
 
 
-def needs_walls(tracker: Tracker, snapshot: Snapshot, config: Config, *, is_safety_critical: bool) -> bool:
+def needs_walls(
+    tracker: ReadsPermissions, snapshot: Snapshot, config: Config, *, is_safety_critical: bool
+) -> bool:
     """Whether a service must refuse to run this item's code where it cannot wall it in.
 
     Costs a request where it depends on an author about whom nothing is known yet.
@@ -340,7 +342,7 @@ def needs_walls(tracker: Tracker, snapshot: Snapshot, config: Config, *, is_safe
     return not _is_trusted(tracker, snapshot, config)
 
 
-def _is_trusted(tracker: Tracker, snapshot: Snapshot, config: Config) -> bool:
+def _is_trusted(tracker: ReadsPermissions, snapshot: Snapshot, config: Config) -> bool:
     """Whether the issue's author would be obeyed: what the issue asks for becomes code that runs."""
     author = snapshot.issue.author
     if author is None or not objection(author, snapshot, config):

@@ -16,14 +16,14 @@ from cogworks.cycle.events import Committed, Header
 from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.results import SIDE, Action, ActionResult, Outcome, Payload
 from cogworks.cycle.signals import Forced
-from cogworks.domain_services.messages import Diagnostic
+from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.nodes.code_generation import LIMITS
 from cogworks.nodes.contract import Workspace
 from cogworks.nodes.task import Conventions
 from cogworks.vocabulary import BranchName, RunId, Severity
 from tests.codebase.repositories import BOT, BareRepository, git
-from tests.fakes import FakePorts
-from tests.nodes.examples import FILES, change, ports, report, task
+from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
+from tests.nodes.examples import FILES, change, ports, report, suite, task
 
 CONTEXT = CycleContext(task=Task(goal="g"))
 TESTS_COME_WITH_THE_CODE = Conventions(test_writer="none")
@@ -51,13 +51,13 @@ def complaining(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
 def test_focused_tests_are_those_that_failed_or_are_named() -> None:
     world = ports()
     asked: list[Sequence[str]] = []
-    simulate = world.service.simulate
+    simulate = world.service.simulating
 
-    def focused(workspace: Workspace, tests: Sequence[str] = ()) -> Any:
+    def focused(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         asked.append(tests)
         return simulate(workspace, tests)
 
-    world.service.simulate = focused
+    world.service.simulating = focused
     work = working(world)
 
     failed_last = did(work, Action.RUN_FOCUSED_TESTS, CONTEXT.model_copy(update={"failing": ("t.py::a",)}))
@@ -141,6 +141,17 @@ def decided(run: CodingCycle) -> list[str]:
     return [event.body.action.value for event in run.events if isinstance(event.body, Committed)]
 
 
+class InRepository(FakePorts):
+    """A shell around a real working copy."""
+
+    def __init__(self, real: WorkingCopy) -> None:
+        super().__init__(ScriptedAnswers(), ScriptedService(suite), MemoryWorkspace({}))
+        self._real = real
+
+    def workspace(self) -> Workspace:
+        return self._real
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Iterator[WorkingCopy]:
     """The example in a real repository."""
@@ -152,8 +163,7 @@ def copy(tmp_path: Path) -> Iterator[WorkingCopy]:
 
 
 def test_a_reverted_patch_leaves_the_tree_of_the_transaction_before(copy: WorkingCopy) -> None:
-    world = ports()
-    world.copy = copy
+    world = InRepository(copy)
     work = working(world)
     did(work, Action.RUN_TESTS)
     second = change("def add(a, b):\n    return a + b  # sum\n")
@@ -190,8 +200,7 @@ def test_after_a_revert_the_failure_is_analysed_and_another_change_made() -> Non
 
 
 def test_a_tree_that_the_suite_ran_on_is_not_run_again(copy: WorkingCopy) -> None:
-    world = ports()
-    world.copy = copy
+    world = InRepository(copy)
     work = working(world)
 
     did(work, Action.RUN_TESTS)

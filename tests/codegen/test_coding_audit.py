@@ -5,7 +5,8 @@ from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.task import Conventions
 from cogworks.tools.records import is_closed, read_records
-from tests.nodes.test_code_generation import change, ports, the_task
+from tests.nodes.examples import change, ports
+from tests.nodes.test_code_generation import the_task
 
 
 def test_every_action_of_a_visit_is_on_record() -> None:

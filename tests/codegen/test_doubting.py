@@ -189,7 +189,7 @@ def test_where_nobody_can_try_it_the_proof_stands_alone(tmp_path: Path) -> None:
 
 
 def test_what_failed_in_the_last_run_guards_nothing() -> None:
-    seen = {
+    seen: dict[str, Outcome] = {
         "t.py::a": "passed",
         "t.py::b": "failed",
         "t.py::c[1]": "passed",

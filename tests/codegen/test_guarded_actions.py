@@ -85,7 +85,7 @@ def test_tests_past_their_deadline_are_ended_with_their_children(tmp_path: Path)
             finally:
                 watching.join(timeout=ENDS_WITHIN_S)
 
-        world.service.simulate = simulate
+        world.service.simulating = simulate
         outcome = within(HASTY)(task("code_generation", sub_item="A"), world)
 
     assert told(world) == [("RUN_TESTS", "timeout"), ("RUN_TESTS", "timeout"), ("ABORT", "")]
@@ -103,7 +103,7 @@ def test_what_breaks_when_its_time_is_over_is_a_timeout() -> None:
         clock[0] += HASTY.test_timeout_s
         raise ServiceFailed("no answer", service="s", method="simulate")
 
-    world.seconds, world.service.simulate = lambda: clock[0], ended
+    world.seconds, world.service.simulating = lambda: clock[0], ended
 
     assert isinstance(within(HASTY)(task("code_generation", sub_item="A"), world), Failed)
     assert told(world) == [("RUN_TESTS", "timeout"), ("RUN_TESTS", "timeout"), ("ABORT", "")]
@@ -122,7 +122,7 @@ def test_what_breaks_for_another_reason_is_passed_on(error: Exception, took_s: f
         clock[0] += took_s
         raise error
 
-    world.seconds, world.service.simulate = lambda: clock[0], broken
+    world.seconds, world.service.simulating = lambda: clock[0], broken
 
     with pytest.raises(type(error)):
         within(HASTY)(task("code_generation", sub_item="A"), world)

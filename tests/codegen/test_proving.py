@@ -77,7 +77,7 @@ def test_a_handed_over_test_that_passes_by_chance_is_sent_back_to_the_coder() ->
     place = world(
         written(), implemented(), implemented(FIX.model_copy(update={"content": f"{FIX.content}# steady\n"}))
     )
-    steady, runs = place.service.simulate, iter(range(100))
+    steady, runs = place.service.simulating, iter(range(100))
 
     def by_chance(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         found = steady(workspace, tests)
@@ -88,7 +88,7 @@ def test_a_handed_over_test_that_passes_by_chance_is_sent_back_to_the_coder() ->
             )
         return found
 
-    place.service.simulate = by_chance
+    place.service.simulating = by_chance
     found = proven(place)
 
     actions = [
@@ -179,7 +179,7 @@ def told(command: str, python: str = "3.12.1") -> TestReport:
 
 def test_a_proof_says_how_its_tests_were_run_and_with_what() -> None:
     place = world(written(), implemented())
-    steady = place.service.simulate
+    steady = place.service.simulating
 
     def as_told(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         command = " ".join(("pytest", *tests))
@@ -187,7 +187,7 @@ def test_a_proof_says_how_its_tests_were_run_and_with_what() -> None:
             update={"commands": (command,), "versions": {"pytest": "8.4.1"}}
         )
 
-    place.service.simulate = as_told
+    place.service.simulating = as_told
 
     assert proven(place).commands == ("pytest", f"pytest {CUSTOM}")
     kept = Proof.model_validate(json.loads(place.kept["proof.json"]))

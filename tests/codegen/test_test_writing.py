@@ -191,7 +191,7 @@ def test_an_assertion_that_is_added_to_a_test_makes_it_a_changed_one() -> None:
         return TestReport(cases=(case,))
 
     place = world(editing((there, FILES[there], more)), implemented())
-    place.service.simulate = by_its_text
+    place.service.simulating = by_its_text
 
     outcome = played(place)
 
@@ -338,13 +338,13 @@ def test_the_tests_are_committed_before_the_coder_starts() -> None:
 def test_every_answer_is_in_the_ledger_before_a_test_runs_on_it() -> None:
     place = world(written(), implemented())
     asked_and_saved: list[tuple[int, int]] = []
-    simulate = place.service.simulate
+    simulate = place.service.simulating
 
     def watched(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         asked_and_saved.append((len(place.model.purposes), len(place.saved)))
         return simulate(workspace, tests)
 
-    place.service.simulate = watched
+    place.service.simulating = watched
     played(place)
 
     assert asked_and_saved == [(0, 0), (1, 1), (2, 2), (2, 2), (2, 2)]

@@ -1,8 +1,8 @@
 """The base is looked at before the first model call of an item, once, and nothing is paid for where it is broken."""
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,8 +22,10 @@ from cogworks.engine.base_findings import (
     with_report,
 )
 from cogworks.engine.consider import Wanted
+from cogworks.engine.ports import Session, SessionOrder
 from cogworks.errors import TryAgainLater
 from cogworks.ledger.record import read_state, state_text
+from cogworks.telling import unknown
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, Severity
 from tests.fakes import ScriptedService
 from tests.pipeline.graphs import document
@@ -279,8 +281,7 @@ def test_a_step_does_its_share_and_the_next_goes_on_with_what_is_left() -> None:
     assert report.outcome == "succeeded"
     assert report.node == "spec"
     assert "2 files are left; the next step goes on with them" in report.message
-    assert world.state.visits == ()
-    assert world.paid == {}
+    assert (world.state.visits, world.paid) == ((), {})
 
     assert runner(world, asked).step().outcome == "succeeded"
     assert suites(asked) == [(), tuple(FILES[2:]), tuple(FILES[4:])]
@@ -361,7 +362,9 @@ def test_a_suite_that_is_skipped_as_a_whole_is_not_said_to_have_no_tests() -> No
 def test_what_takes_long_is_told_while_it_lasts() -> None:
     told: list[tuple[str, float]] = []
 
-    def during(what: str, limit_s: float) -> AbstractContextManager[None]:
+    def during(
+        what: str, limit_s: float, so_far: Callable[[], str] = unknown
+    ) -> AbstractContextManager[None]:
         told.append((what, limit_s))
         return nullcontext()
 
@@ -453,7 +456,7 @@ def test_what_a_service_says_of_an_environment_that_blocks_is_told_too() -> None
     asked = service()
     bad = Diagnostic(artifact="tox.ini", severity=Severity.BLOCKING, category="dependency", message="no foo")
     answer = Answer("fake", "failure", PREPARED, (bad,), (), Metadata())
-    asked.call = lambda *_, **__: (answer,)  # type: ignore[method-assign]
+    asked.call = lambda *_, **__: (answer,)  # type: ignore[method-assign,assignment]  # it is asked for this alone
 
     report = runner(World(SERVED), asked).step()
 
@@ -578,9 +581,16 @@ def test_a_hold_while_the_suite_runs_ends_the_visit_before_it_pays() -> None:
         return PASSING
 
     asked._run_tests = run_tests
-    orders: list[Any] = []
+    orders: list[SessionOrder] = []
     session = held._session
-    held._session = lambda order: orders.append(order) or session(order)  # type: ignore[method-assign,func-returns-value]
+
+    @contextmanager
+    def opened(order: SessionOrder) -> Iterator[Session]:
+        orders.append(order)
+        with session(order) as found:
+            yield found
+
+    held._session = opened  # type: ignore[method-assign]
 
     report = held.step()
 

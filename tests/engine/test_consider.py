@@ -116,6 +116,7 @@ def test_a_repository_without_a_pipeline_has_the_built_in_one() -> None:
 
 def test_a_pipeline_that_a_run_follows_and_the_file_no_longer_has_is_named() -> None:
     world = planned()
+    assert world.pipeline is not None
     renamed = tomli_w.dumps({"pipelines": {"other": world.pipeline["pipelines"]["default"]}})
     snapshot = world.snapshot()
     files = {**snapshot.repository.config_files, "pipeline.toml": renamed}

@@ -1,6 +1,5 @@
 """Routing: which questions are asked of a model, and what it is shown."""
 
-from dataclasses import replace
 from typing import Any
 
 from cogworks.engine.route import MAX_PART_CHARS, answers_in, routing_procedure
@@ -11,6 +10,7 @@ from cogworks.nodes.contract import Succeeded
 from cogworks.nodes.replies import ConditionReply
 from cogworks.nodes.task import NodeTask
 from tests.fakes import ScriptedModel, finished
+from tests.nodes.declared import Desk
 from tests.nodes.examples import ITEM, ports, task
 from tests.pipeline.graphs import document, edge, parse
 
@@ -70,9 +70,8 @@ def test_the_model_reads_what_it_judges_as_data() -> None:
         prices=shipped_prices(),
         budget=Budget(),
     )
-    world = replace(ports(), model=gateway)
 
-    outcome = procedure(work, world)
+    outcome = procedure(work, Desk(gateway, model))
 
     [request] = model.requests
     [message] = request.messages

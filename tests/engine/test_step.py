@@ -8,7 +8,7 @@ import pytest
 from cogworks.engine import consider
 from cogworks.engine.consider import NoSuchNode, Wanted
 from cogworks.errors import ConfigurationError, NodeFailed, TryAgainLater
-from cogworks.ledger.record import LedgerUnreadable
+from cogworks.ledger.record import LedgerUnreadable, read_state
 from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.facts import Facts
@@ -16,6 +16,7 @@ from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.position import Position, locate
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
+from cogworks.settings.config import require_config
 from cogworks.vocabulary import IssueNumber, NodeId
 from tests.step_fakes import NODES, Fault, Runner, after, undisturbed, until_done
 from tests.world import ONE_NODE, PIPELINE, ROOT, World
@@ -91,8 +92,8 @@ def test_a_step_reads_the_ledger_and_the_configuration_once(monkeypatch: pytest.
 
         return reading
 
-    monkeypatch.setattr(consider, "read_state", counted("state", consider.read_state))
-    monkeypatch.setattr(consider, "require_config", counted("configuration", consider.require_config))
+    monkeypatch.setattr(consider, "read_state", counted("state", read_state))
+    monkeypatch.setattr(consider, "require_config", counted("configuration", require_config))
 
     runner.step()
 

@@ -8,7 +8,7 @@ from cogworks.cli.reporting import EXIT_CODES
 from cogworks.engine.report import StepReport
 from cogworks.forge.facts import Account
 from cogworks.ledger.visit_folders import check_folders
-from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeProcedure, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
 from cogworks.vocabulary import Login, NodeId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
@@ -21,8 +21,11 @@ EVE = Account(login=Login("eve"), id=66)
 ROBOT = Account(login=Login("robot"), id=67, is_bot=True)
 
 
-def runner(world: World, **changes: object) -> Runner:
-    return Runner(world, nodes={**NODES, NodeId("code"): Coder((WRONG, RIGHT))}, **changes)
+def runner(
+    world: World, name: str = "runner", *, fault: Fault | None = None, run_id: str = "run-1"
+) -> Runner:
+    nodes: dict[NodeId, NodeProcedure] = {**NODES, NodeId("code"): Coder((WRONG, RIGHT))}
+    return Runner(world, name, fault, nodes=nodes, run_id=run_id)
 
 
 def asking() -> tuple[World, StepReport]:
@@ -233,7 +236,11 @@ def test_an_item_without_such_a_policy_makes_no_further_requests() -> None:
 def test_a_node_beside_a_visit_that_asks_goes_on_with_the_next_step() -> None:
     world = World(pipeline=document("&spec code ship", "spec>code spec>ship"))
     world.more_files[POLICY_FILE] = POLICY
-    nodes = {NodeId("spec"): _nothing, NodeId("ship"): _nothing, NodeId("code"): Coder((RIGHT,))}
+    nodes: dict[NodeId, NodeProcedure] = {
+        NodeId("spec"): _nothing,
+        NodeId("ship"): _nothing,
+        NodeId("code"): Coder((RIGHT,)),
+    }
 
     reports = [Runner(world, nodes=nodes).step() for _ in range(4)]
 

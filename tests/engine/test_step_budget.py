@@ -5,7 +5,7 @@ import pytest
 from cogworks.errors import BudgetReached
 from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
-from cogworks.vocabulary import NodeId
+from cogworks.vocabulary import Login, NodeId
 from tests.step_fakes import NODES, Runner, after, until_done
 from tests.world import World
 
@@ -80,7 +80,7 @@ def test_a_budget_that_was_raised_too_little_changes_only_what_is_shown() -> Non
 @pytest.mark.parametrize("command", ["/cogworks retry", "/cogworks run", "/cogworks restart"])
 def test_people_may_have_it_tried_again(command: str) -> None:
     world = stopped()
-    world.permissions["ann"] = "write"
+    world.permissions[Login("ann")] = "write"
     world.say(command)
 
     report = Runner(world, run_id="run-2").step()

@@ -96,5 +96,6 @@ def test_runners_in_any_order_bring_every_graph_to_its_end_and_the_ledger_replay
     assert sorted(visit.index for visit in world.state.visits) == list(range(1, len(keys) + 1))
     assert (world.state.leases, world.state.given_back) == ((), ())
     assert world.twice() == []
-    graph = parse(dict(world.pipeline))
+    assert world.pipeline is not None
+    graph = parse(world.pipeline)
     assert replayed(world.told, graph, pulls={}, read=world.files.__getitem__) == []

@@ -1,6 +1,6 @@
 """Steps that run into GitHub's limits: what is waited for, and that the lease is free for whoever comes next."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +17,10 @@ from cogworks.engine.step import take_step
 from cogworks.errors import TryAgainLater
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.forge.facts import RateLimit
+from cogworks.forge.snapshot import Neighbour
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import FixedToken
+from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.ledger_store import LedgerStore
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
@@ -27,6 +29,8 @@ from cogworks.ledger.record import ROOT_BRANCH, read_state
 from cogworks.llm.prompts import shipped_prices
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
+from cogworks.packs.choosing import ReadElsewhere
+from cogworks.packs.declared import Exemplar
 from cogworks.vocabulary import BranchName, NodeId, RunId
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
 from tests.step_fakes import Runner
@@ -76,6 +80,15 @@ class Tracker:
 
     def permissions(self, snapshot: Any, people: Any) -> Any:
         return {login: self.rest.permission_of(login) for login in people}
+
+    def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
+        raise AssertionError("this node remembers nothing")
+
+    def neighbours(self) -> Sequence[Neighbour]:
+        raise AssertionError("this node compares its item with no other")
+
+    def read_elsewhere(self, exemplars: Sequence[Exemplar]) -> Mapping[Exemplar, ReadElsewhere]:
+        raise AssertionError("this repository has no packs")
 
     def item_costs(self) -> Any:
         return ()

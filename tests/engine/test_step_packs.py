@@ -17,7 +17,10 @@ from tests.pipeline.graphs import document
 from tests.step_fakes import Died, Fault, Runner
 from tests.world import World
 
-NODES = [{"id": "intake", "type": "llm", "outputs": ["classification"]}, {"id": "work", "type": "llm"}]
+NODES: list[dict[str, object]] = [
+    {"id": "intake", "type": "llm", "outputs": ["classification"]},
+    {"id": "work", "type": "llm"},
+]
 PACK = ".cogworks/context-packs/careful"
 FILES = {
     f"{PACK}/trigger.toml": '[trigger]\nlanguages = ["python"]\n',
@@ -197,8 +200,7 @@ def test_whatever_call_fails_while_it_is_told_there_is_one_comment() -> None:
 
 
 def test_a_run_that_had_begun_stays_on_its_pipeline_where_its_packs_cannot_be_read() -> None:
-    nodes = [{"id": "work", "type": "llm"}, {"id": "intake", "type": "llm", "outputs": ["classification"]}]
-    item, seen = World(pipeline=document(nodes, "work>intake")), list[FrozenPacks | None]()
+    item, seen = World(pipeline=document([*reversed(NODES)], "work>intake")), list[FrozenPacks | None]()
     stepped(item, BROKEN, seen)
     before = item.state
 

@@ -91,7 +91,7 @@ def test_a_node_is_told_who_writes_the_tests_and_whether_suspects_are_probed() -
 def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration(
     node: Mapping[str, int], settings: Mapping[str, int], answers: int, retries: int
 ) -> None:
-    world = World(pipeline=document([{**INTAKE, **node}], **settings))
+    world = World(pipeline=document([{**INTAKE, **node}], (), **settings))
     world.config += "[budgets]\nsub_work_item_max_retries = 7\n"
     told: list[Conventions] = []
 

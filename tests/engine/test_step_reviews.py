@@ -16,7 +16,7 @@ from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import IssueNumber, Login, NodeId, SubItemKey
 from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
-from tests.world import World
+from tests.world import ANN, World
 
 WORDS = ReviewText(
     body="Negative numbers are missing.",
@@ -88,8 +88,8 @@ def test_a_review_is_taken_up_once_and_the_item_ends_again() -> None:
     quiet = Runner(world)
     report = quiet.step()
 
-    assert ("code", "A") in visits
-    assert visits.count(("code", "A")) == 1
+    assert (NodeId("code"), SubItemKey("A")) in visits
+    assert visits.count((NodeId("code"), SubItemKey("A"))) == 1
     assert (report.outcome, quiet.calls.count("review_texts")) == ("done", 0)
     assert world.twice() == []
 
@@ -121,8 +121,7 @@ def test_a_second_review_asks_again_and_only_its_own_words_are_told() -> None:
 def test_other_reviews_start_nothing(state: str, by: Account | None, can_push: bool) -> None:
     world = undisturbed()
     before = world.state
-    extra = {"by": by} if by else {}
-    world.review(number_of(world, "cogworks/7/swi-1"), WORDS, state=state, can_push=can_push, **extra)
+    world.review(number_of(world, "cogworks/7/swi-1"), WORDS, state=state, by=by or ANN, can_push=can_push)
 
     report = Runner(world).step()
 

@@ -168,8 +168,10 @@ def test_a_protected_path_and_a_coder_that_insists_fail_the_node(
     assert f"- **code@A:** {code}: " in comment
     assert "### cogworks · stopped: a node failed" in comment
     assert "cogworks:node:failed" in world.labels
-    assert not [pull for pull in world.pulls if pull.number == report.urls.get("swi-1")]
-    assert runner.step().outcome == "failed"
+    again = runner.step()
+    assert again.outcome == "failed"
+    assert "cogworks/7/swi-1" not in [pull.head for pull in world.pulls]
+    assert "swi-1" not in again.urls
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cogworks.domain_services.client import Limits, ProcessService
+from cogworks.domain_services.client import ProcessService
+from cogworks.domain_services.limits import Limits
 from cogworks.engine.visit_limits import Deadline, Patience, outcome_within
 from cogworks.errors import ApprovalNeeded, CogworksError, LostRace
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded

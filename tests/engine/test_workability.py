@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ CALL = {"id": "call", "type": "deterministic", "inputs": ["plan"]}
 SPAWN = {"id": "due", "type": "spawning", "prompt": "note", "inputs": ["plan"]}
 
 
-def problems(node: dict[str, object], **brought: str) -> list[str]:
+def problems(node: Mapping[str, object], **brought: str) -> list[str]:
     """What is wrong with the second node, without its place."""
-    tables = [{"id": "planning", "type": "llm", "outputs": ["plan"]}, node]
+    tables: list[Mapping[str, object]] = [{"id": "planning", "type": "llm", "outputs": ["plan"]}, node]
     text = tomli_w.dumps(document(tables, f"planning>{node['id']}"))
     try:
         refuse_unworkable(parse_pipelines(text, source="p.toml"), files(**brought), own_labels=("go",))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -16,7 +17,9 @@ from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.repository_files import prompts_in
 from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Stretch
 from cogworks.sight.store import Store
 from tests.fakes import MemoryWorkspace, ScriptedModel, ScriptedService
 from tests.nodes.examples import FILES, report
@@ -87,6 +90,24 @@ class Desk:
     script_run: ScriptRun = field(default_factory=lambda: ScriptRun(exit_code=0, stdout="", stderr=""))
     scripts: list[tuple[str, str]] = field(default_factory=list)
 
+    def check(self) -> None:
+        """Nobody wants it to stop."""
+
+    def checkpoint(self) -> None:
+        """There is no ledger."""
+
+    def within(self, limit_s: float) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def now(self) -> float:
+        return 0.0
+
+    def keep(self, name: str, text: str) -> None:
+        raise AssertionError(f"nothing is to be kept here, and {name!r} was")
+
+    def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
+        raise AssertionError("no probe is wanted here")
+
     def say_once(self, line: str) -> None:
         if line not in self.said:
             self.say(line)
@@ -96,6 +117,9 @@ class Desk:
 
     def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
         return None
+
+    def looked(self) -> Mapping[str, Sequence[Stretch]]:
+        return {}
 
     def index(self) -> Index:
         return Index(self.copy, Store())

@@ -131,7 +131,7 @@ def output(reply: BaseModel) -> dict[str, Any]:
     return reply.model_dump(mode="json")
 
 
-CODE = {
+CODE: dict[str, Any] = {
     "sub_item": "A",
     "head": "0" * 40,
     "summary": "Let add() add",

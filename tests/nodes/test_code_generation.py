@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
+from itertools import count
 from typing import Any, Literal
 
 import pytest
@@ -222,14 +224,14 @@ def test_the_log_says_in_which_words_the_model_was_asked() -> None:
 
 def test_the_log_is_there_up_to_where_a_visit_is_broken_off() -> None:
     world = ports(change())
-    finished = world.service.simulate
+    finished = world.service.simulating
 
     def lost(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         if world.model.purposes:
             raise LostRace("another runner took it over")
         return finished(workspace, tests)
 
-    world.service.simulate = lost
+    world.service.simulating = lost
 
     with pytest.raises(LostRace):
         run(the_task(), world)
@@ -256,8 +258,7 @@ def test_two_visits_with_the_same_answers_have_the_same_log_but_for_the_clock() 
     logs = []
     for step in (0.5, 2.0):
         world = ports(change(WRONG), change())
-        ticks = iter(range(10_000))
-        world.seconds = lambda step=step, ticks=ticks: next(ticks) * step
+        world.seconds = partial(next, count(0.0, step))
         run(the_task(), world)
         logs.append(read_events(world.kept["events-1.ndjson"]))
 
@@ -278,14 +279,14 @@ def test_a_visit_that_takes_too_long_is_ended_and_says_so() -> None:
 
 def test_what_people_stop_ends_within_one_cycle_with_a_forced_abort() -> None:
     world = ports(change())
-    simulate = world.service.simulate
+    simulate = world.service.simulating
 
     def stopped_in_the_midst(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         if world.model.purposes:
             world.stop = "the label 'cogworks:hold' was set while the node ran"
         return simulate(workspace, tests)
 
-    world.service.simulate = stopped_in_the_midst
+    world.service.simulating = stopped_in_the_midst
 
     with pytest.raises(VisitStopped, match="'cogworks:hold' was set"):
         run(the_task(), world)

@@ -111,13 +111,14 @@ def test_a_comment_is_posted_under_the_visits_key() -> None:
     assert isinstance(run(call="comment", inputs={"plan": {}}), Failed)
 
 
-SCRIPT = {"method": "script", "call": "count", "built_in": True}
+def scripted(at: Desk, inputs: dict[str, Any] | None = None) -> Any:
+    return run(at, inputs, method="script", call="count", built_in=True)
 
 
 def test_a_script_is_told_the_issue_and_its_json_is_the_output() -> None:
     at = desk(script_run=ScriptRun(exit_code=0, stdout='{"lines": 3}', stderr="counted"))
 
-    outcome = run(at, inputs={"plan": {"a": 1}}, **SCRIPT)
+    outcome = scripted(at, {"plan": {"a": 1}})
 
     assert outcome.output == {
         "passed": True,
@@ -130,7 +131,7 @@ def test_a_script_is_told_the_issue_and_its_json_is_the_output() -> None:
 
 
 def test_a_script_that_ends_badly_did_not_pass() -> None:
-    outcome = run(desk(script_run=ScriptRun(exit_code=3, stdout="", stderr="no")), **SCRIPT)
+    outcome = scripted(desk(script_run=ScriptRun(exit_code=3, stdout="", stderr="no")))
 
     assert isinstance(outcome, Succeeded)
     assert (outcome.output["passed"], outcome.output["exit_code"]) == (False, 3)
@@ -138,4 +139,4 @@ def test_a_script_that_ends_badly_did_not_pass() -> None:
 
 def test_a_script_that_prints_something_else_fails() -> None:
     with pytest.raises(NodeFailed, match="printed no JSON object"):
-        run(desk(script_run=ScriptRun(exit_code=0, stdout="three", stderr="")), **SCRIPT)
+        scripted(desk(script_run=ScriptRun(exit_code=0, stdout="three", stderr="")))

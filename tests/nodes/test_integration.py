@@ -1,6 +1,6 @@
 """Integration: the pull request of a reviewed change, with everything a person needs to judge it."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -209,7 +209,9 @@ def test_a_missing_input_is_named_with_those_that_were_given() -> None:
 
 
 @pytest.mark.parametrize(("is_proven", "conclusion"), [(True, "success"), (False, "neutral")])
-def test_the_proof_is_shown_beside_the_commit_it_is_about(is_proven: bool, conclusion: str) -> None:
+def test_the_proof_is_shown_beside_the_commit_it_is_about(
+    is_proven: bool, conclusion: Literal["success", "neutral"]
+) -> None:
     tree = Tree(commit=CommitOid("a" * 40), tree="1" * 40)
     proof = Summary(base=tree, head=tree, counts={"fail_to_pass": 2}, tests=(), is_proven=is_proven)
     code = {**CODE, "proof": proof.model_dump(mode="json")}

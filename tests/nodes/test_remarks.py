@@ -19,11 +19,15 @@ AFTER = BEFORE.replace("line 10\n", "line ten\nand more\n").replace("line 30\n",
 FILES = {"a.py": BEFORE, "gone.py": "x = 1\n", "old.py": "y = 1\n"}
 
 
-def where(*findings: Mapping[str, Any], changed: Mapping[str, str] | None = None, **review: Any) -> Remarks:
+def where(
+    *findings: Mapping[str, Any],
+    changed: Mapping[str, str] | None = None,
+    review: Mapping[str, Any] | None = None,
+) -> Remarks:
     files = {**FILES, "a.py": AFTER, **(changed or {})}
     files = {path: text for path, text in files.items() if text}
     diff = parse_diff(MemoryWorkspace(files, base=FILES).diff("main")).diff
-    return placed({**REVIEW, "findings": list(findings), **review}, diff)
+    return placed({**REVIEW, "findings": list(findings), **(review or {})}, diff)
 
 
 def found(line: int, *, first: int = 0, last: int = 0, replacement: str = "", **more: Any) -> dict[str, Any]:
@@ -103,7 +107,7 @@ def test_a_suggestion_is_what_github_puts_into_the_place_of_the_lines(replacemen
 def test_what_could_not_be_committed_as_it_is_is_no_suggestion(
     asked: Mapping[str, Any], review: Mapping[str, Any]
 ) -> None:
-    remark = only(where(asked, **review))
+    remark = only(where(asked, review=review))
 
     assert (remark.first_line, remark.last_line) == (10, 10)
     assert remark.body == "**Warning** (correctness): Wrong for negative numbers."
@@ -112,7 +116,8 @@ def test_what_could_not_be_committed_as_it_is_is_no_suggestion(
 def test_a_suggestion_beside_others_that_were_applied_can_still_be_committed() -> None:
     asked = found(10, first=10, last=10, replacement="x")
 
-    remark = only(where(asked, **{MENDED: {"applied": [found(31)], "why_not": "changed by another"}}))
+    review = {MENDED: {"applied": [found(31)], "why_not": "changed by another"}}
+    remark = only(where(asked, review=review))
 
     assert "```suggestion\nx\n```" in remark.body
 

@@ -1,10 +1,12 @@
 """Review: three passes over the diff, aggregated by one rule."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.llm.prompts import shipped_prompts
-from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.nodes.task import Conventions
 from cogworks.vocabulary import CommitOid, Severity
@@ -246,13 +248,18 @@ def rule(severity: Severity, line: int | None = 2) -> Diagnostic:
 
 def test_what_rules_found_is_shown_to_the_security_pass_alone() -> None:
     asked: list[str] = []
+
+    def rules(_: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
+        asked.extend(paths)
+        return [rule(Severity.WARNING)]
+
     world = ports(
         verdict(),
         verdict(),
         verdict(),
         files=CHANGED,
         base=FILES,
-        rules=lambda _, paths: asked.extend(paths) or [rule(Severity.WARNING)],
+        rules=rules,
     )
 
     outcome = run(task("review", sub_item="A"), world)
@@ -357,13 +364,18 @@ def test_rules_that_nobody_offers_are_named_in_the_output() -> None:
 def test_a_deleted_file_is_not_asked_about() -> None:
     asked: list[str] = []
     files = {path: text for path, text in CHANGED.items() if path != "README.md"}
+
+    def rules(_: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
+        asked.extend(paths)
+        return []
+
     world = ports(
         verdict(),
         verdict(),
         verdict(),
         files=files,
         base=FILES,
-        rules=lambda _, paths: asked.extend(paths) or [],
+        rules=rules,
     )
 
     run(task("review", sub_item="A"), world)

@@ -41,7 +41,7 @@ def random_document(chance: random.Random, *, gates: float = 0.0, is_planned_onc
         if chance.random() < gates:
             node["gate"] = "human-gated"
         _declare_evaluation(chance, node, [edge for edge in edges if edge["source"] == node["id"]])
-    pipeline = {"start": "n0", "nodes": nodes, "edges": edges}
+    pipeline: Table = {"start": "n0", "nodes": nodes, "edges": edges}
     # Which runner may ask a model is not what is looked at here.
     pipeline["settings"] = {"parallel_sub_items": chance.random() < 0.7, "max_concurrent_llm_calls": 100}
     return {"pipelines": {"default": pipeline}}
@@ -97,11 +97,11 @@ def _declare_evaluation(chance: random.Random, node: Table, leaving: list[Table]
 
 
 def random_sub_items(chance: random.Random) -> list[SubItem]:
-    keys = "ABC"[: chance.randint(0, 3)]
+    keys = [SubItemKey(letter) for letter in "ABC"[: chance.randint(0, 3)]]
     found = []
     for at, key in enumerate(keys):
         depends_on = tuple(earlier for earlier in keys[:at] if chance.random() < 0.4)
-        found.append(SubItem(key=SubItemKey(key), depends_on=depends_on))
+        found.append(SubItem(key=key, depends_on=depends_on))
     chance.shuffle(found)
     return found
 

@@ -26,10 +26,21 @@ GOLDEN = [
 ]
 
 
-def proposal(slot_id: str, saliency: float = 0.5, **changes: object) -> Proposal:
-    return Proposal(
-        **{"slot_id": slot_id, "source": "planner", "action": slot_id, "saliency": saliency, **changes}
-    )
+SCORED = ("saliency", "urgency", "surprise")
+
+
+def proposal(
+    slot_id: str,
+    saliency: float = 0.5,
+    urgency: float = 0.0,
+    surprise: float = 0.0,
+    *,
+    source: str = "planner",
+    action: str = "",
+    payload_hash: str = "",
+    priority: int = 0,
+) -> Proposal:
+    return Proposal(slot_id, source, action or slot_id, saliency, urgency, surprise, payload_hash, priority)
 
 
 def signal(number: int) -> Signal:
@@ -46,10 +57,10 @@ def test_the_golden_scores(saliency: float, urgency: float, surprise: float, sco
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -0.1, 1.1])
-@pytest.mark.parametrize("name", ["saliency", "urgency", "surprise"])
+@pytest.mark.parametrize("name", SCORED)
 def test_what_is_not_a_number_from_0_to_1_is_refused(name: str, bad: float) -> None:
     with pytest.raises(ValueError, match=f"proposal 'a' has {name} {bad!r}; wanted is a number from 0 to 1"):
-        proposal("a", **{name: bad})
+        proposal("a", *(bad if each == name else 0.5 for each in SCORED))
 
 
 def test_signals_come_first_and_in_their_order() -> None:

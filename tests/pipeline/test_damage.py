@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError
 from cogworks.pipeline.decision import decide
+from cogworks.pipeline.graph import PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.render import dot, mermaid
@@ -33,18 +34,21 @@ PLACE = re.compile(
 """A line and column, or the table and key; of the file as a whole, only what is about all of it."""
 
 
+def read(text: str) -> PipelineConfiguration | ConfigurationError:
+    try:
+        return parse_pipelines(text, source=SOURCE)
+    except ConfigurationError as error:
+        return error
+
+
 def read_or_refuse(text: str) -> tuple[str, ...]:
     """What is wrong with a file, each problem with its place; what can be read can also be drawn and decided."""
-    refused: ConfigurationError | None = None
-    try:
-        found = parse_pipelines(text, source=SOURCE)
-    except ConfigurationError as error:
-        refused = error
-    if refused is not None:
-        assert str(refused).startswith(f"{SOURCE} ")
-        assert refused.problems
-        assert [problem for problem in refused.problems if not PLACE.fullmatch(problem)] == []
-        return refused.problems
+    found = read(text)
+    if isinstance(found, ConfigurationError):
+        assert str(found).startswith(f"{SOURCE} ")
+        assert found.problems
+        assert [problem for problem in found.problems if not PLACE.fullmatch(problem)] == []
+        return found.problems
     for pipeline in found.pipelines.values():
         assert len(pipeline.graph_hash) == 64
         assert mermaid(pipeline).startswith("flowchart TD\n")

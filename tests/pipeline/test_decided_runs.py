@@ -3,6 +3,7 @@ by the reference."""
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hypothesis import example, given, settings
@@ -12,7 +13,8 @@ from cogworks.pipeline.decision import BackOff, Decision, Finish, GiveUpOn, Noth
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import in_dependency_order, instances
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.inputs import Asked, Heard, obey
+from cogworks.pipeline.graph import SubItem as ScheduledItem
+from cogworks.pipeline.inputs import Asked, Heard, Verb, obey
 from cogworks.pipeline.position import Standing, locate
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState, SubItem
@@ -70,7 +72,7 @@ class Play:
         for key, mark in self.state.marks.items():
             edge, _, sub = key.partition("@")
             taken[edge, sub or None] = mark == "taken"
-        depends_on = {item.key: item.depends_on for item in self.plan}
+        depends_on: dict[str, Sequence[str]] = {item.key: item.depends_on for item in self.plan}
         return Reference(
             self.raw,
             status=self.status(),
@@ -202,9 +204,16 @@ class Play:
             marks = {edge + sub: "taken" if held else "not_taken" for edge, held in choice.items()}
             assert (recorded.status, self.state.marks) == ("succeeded", {**before.marks, **marks})
 
-    def say(self, verb: str, **more: str) -> None:
+    def say(self, verb: Verb, *, node: str = "", artifact: str = "") -> None:
         self.said += 1
-        asked = Asked(by="ann", comment_id=self.said, subject_id=f"C_{self.said}", verb=verb, **more)
+        asked = Asked(
+            by="ann",
+            comment_id=self.said,
+            subject_id=f"C_{self.said}",
+            verb=verb,
+            node=node,
+            artifact=artifact,
+        )
         heard = Heard(said=(asked,), last_comment_id=self.said)
         self.state = obey(self.state, self.facts(), heard, self.pipeline, fresh=new_run)
         assert self.state.inputs.receipts[-1].content == "THUMBS_UP", self.state.owed
@@ -236,8 +245,9 @@ class Play:
             assert found[-1] == len(self.state.sum_of(instance).indices)
 
     def most_visits(self) -> int:
-        places = len(instances(self.pipeline, self.plan))
-        loops = sum(edge["rework"]["max_traversals"] for edge in self.raw["edges"] if "rework" in edge)
+        schedule = [ScheduledItem(key=item.key, depends_on=item.depends_on) for item in self.plan]
+        places = len(instances(self.pipeline, schedule))
+        loops: int = sum(edge["rework"]["max_traversals"] for edge in self.raw["edges"] if "rework" in edge)
         return places * (1 + loops * max(1, len(self.plan))) * (1 + RETRIES)
 
 

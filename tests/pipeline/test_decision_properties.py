@@ -87,10 +87,13 @@ def anything_said(draw: st.DrawFn) -> Heard:
         verb = draw(st.sampled_from([*HOW_TO_WRITE, "?"]))
         place = {"by": "ann", "comment_id": number, "subject_id": f"C_{number}"}
         if verb == "?":
-            said.append(Refused(**place, reason="no verb", is_misspelt=draw(st.booleans())))
+            said.append(
+                Refused.model_validate({**place, "reason": "no verb", "is_misspelt": draw(st.booleans())})
+            )
         else:
             artifact = draw(st.sampled_from(["a" * 12, "f" * 7]))
-            said.append(Asked(**place, verb=verb, node=draw(names), artifact=artifact, why="so"))
+            asked = {"verb": verb, "node": draw(names), "artifact": artifact, "why": "so"}
+            said.append(Asked.model_validate({**place, **asked}))
     return Heard(said=tuple(said), last_comment_id=len(said))
 
 

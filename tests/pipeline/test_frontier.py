@@ -26,7 +26,13 @@ WORDS = {"!": InstanceStatus.FAILED, "~": InstanceStatus.RUNNING, "?": InstanceS
 def at(text: str) -> Instance:
     """`code@A` or `plan`."""
     node, _, key = text.partition("@")
-    return Instance(NodeId(node), key or None)
+    return Instance(NodeId(node), SubItemKey(key) if key else None)
+
+
+def way(text: str) -> EdgeRef:
+    """`a>b@A` or `a>b`."""
+    edge_id, _, key = text.replace(">", "_to_").partition("@")
+    return EdgeRef(EdgeId(edge_id), SubItemKey(key) if key else None)
 
 
 def look(
@@ -41,10 +47,10 @@ def look(
     status: dict[Instance, InstanceStatus] = {}
     for word in said.split():
         status[at(word.strip("!~?"))] = WORDS.get(word[0], InstanceStatus.SUCCEEDED)
-    refused = {at(word[1:].replace(">", "_to_")) for word in str(marks).split() if word[0] == "-"}
+    refused = {way(word[1:]) for word in str(marks).split() if word[0] == "-"}
     decided = {
         EdgeRef(each.id, where.sub_item): EdgeMark.NOT_TAKEN
-        if Instance(each.id, where.sub_item) in refused
+        if EdgeRef(each.id, where.sub_item) in refused
         else EdgeMark.TAKEN
         for where, known in status.items()
         if known is InstanceStatus.SUCCEEDED

@@ -220,7 +220,7 @@ def test_a_file_that_is_no_pipeline_file_is_one_clear_error(text: str, problem: 
 
 
 def test_a_key_of_another_node_type_is_refused() -> None:
-    nodes = [
+    nodes: list[dict[str, object]] = [
         {"id": "a", "type": "deterministic", "method": "script", "call": "x.sh", "prompt": "p.md.j2"},
         {"id": "b", "type": "spawning"},
         {"id": "c", "type": "llm", "labels": ["x"]},

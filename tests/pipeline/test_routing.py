@@ -38,7 +38,7 @@ def _marks(graph: Pipeline, **view: Any) -> dict[str, EdgeMark]:
 
 def test_an_unconditional_edge_is_taken() -> None:
     assert _after(pipeline("a b", "a>b")) == EdgeVerdict(
-        marks={EdgeRef(EdgeId("a_to_b")): TAKEN}, evaluations={"a_to_b": True}
+        marks={EdgeRef(EdgeId("a_to_b")): TAKEN}, evaluations={EdgeId("a_to_b"): True}
     )
 
 
@@ -51,7 +51,7 @@ def test_first_matching_takes_the_first_that_holds_and_looks_no_further() -> Non
 
     assert _after(graph, x=True, y=True) == EdgeVerdict(
         marks={EdgeRef(EdgeId("a_to_b")): TAKEN, EdgeRef(EdgeId("a_to_c")): NOT_TAKEN},
-        evaluations={"a_to_b": True},
+        evaluations={EdgeId("a_to_b"): True},
     )
     assert _marks(graph, y=True) == {"a_to_b": NOT_TAKEN, "a_to_c": TAKEN}
 
@@ -107,9 +107,9 @@ def test_the_last_traversal_is_allowed_and_the_next_overflows() -> None:
     third = out_edges_after(graph, Instance(NodeId("b"), None), view, {EdgeRef(EdgeId("b_to_a")): 2})
     fourth = out_edges_after(graph, Instance(NodeId("b"), None), view, {EdgeRef(EdgeId("b_to_a")): 3})
 
-    assert third == EdgeVerdict(rework=EdgeId("b_to_a"), evaluations={"b_to_a": True})
+    assert third == EdgeVerdict(rework=EdgeId("b_to_a"), evaluations={EdgeId("b_to_a"): True})
     assert fourth == EdgeVerdict(
-        overflow="escalate", overflowed=EdgeId("b_to_a"), evaluations={"b_to_a": True}
+        overflow="escalate", overflowed=EdgeId("b_to_a"), evaluations={EdgeId("b_to_a"): True}
     )
 
 
@@ -122,7 +122,7 @@ def test_an_overflow_can_take_an_edge_instead() -> None:
         marks={EdgeRef(EdgeId("b_to_c")): TAKEN},
         overflow="take-edge",
         overflowed=EdgeId("b_to_a"),
-        evaluations={"b_to_a": True},
+        evaluations={EdgeId("b_to_a"): True},
     )
 
 
@@ -143,7 +143,7 @@ def test_traversals_are_counted_per_sub_item() -> None:
 def test_a_loop_that_is_not_walked_leaves_a_terminal_node_at_its_end() -> None:
     graph = pipeline("a &b", [edge("a>b"), loop("b>a")])
 
-    assert _after(graph, "b", again=False) == EdgeVerdict(evaluations={"b_to_a": False})
+    assert _after(graph, "b", again=False) == EdgeVerdict(evaluations={EdgeId("b_to_a"): False})
 
 
 def test_a_condition_for_a_model_needs_someone_to_ask() -> None:

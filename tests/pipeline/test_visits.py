@@ -135,9 +135,8 @@ def test_a_state_grows_by_a_number_for_each_round_behind_it() -> None:
 
 
 def test_a_state_from_before_folding_is_read_and_folded_by_its_next_visit() -> None:
-    long = walked(
-        [entry for _ in range(30) for entry in (("code@A", {}), ("discard", {"code@A"}))], kept=10_000
-    )
+    again: list[tuple[str, dict[str, object] | set[str]]] = [("code@A", {}), ("discard", {"code@A"})]
+    long = walked(again * 30, kept=10_000)
     text = long.model_dump_json(exclude={"folded"})
 
     state = RunState.model_validate_json(text)
