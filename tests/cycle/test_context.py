@@ -5,14 +5,14 @@ from pydantic import ValidationError
 
 from cogworks.canonical import canonical
 from cogworks.cycle.context import CycleContext, Task, fold
-from cogworks.cycle.results import Action, Payload
+from cogworks.cycle.results import Action, ActionResult, Payload
 from cogworks.repair.ladder import Rung
 from tests.cycle.scripted import BROKEN, DONE, FOUND, committed, proposed, ran, rolled_back
 
 START = CycleContext(task=Task(goal="g"))
 
 
-def after(context: CycleContext, action: Action, result: object, **parameters: object) -> CycleContext:
+def after(context: CycleContext, action: Action, result: ActionResult, **parameters: object) -> CycleContext:
     payload = Payload(action=action, goal="g", parameters=parameters)
     return fold(context, payload, result, finalists=2)
 
@@ -29,7 +29,7 @@ def test_the_same_result_gives_the_same_document() -> None:
 
 def test_a_context_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
-        START.cycle = 7
+        START.cycle = 7  # type: ignore[misc]  # on purpose: what is frozen is written to
 
 
 def test_a_run_that_passes_counts_for_its_tree_alone() -> None:

@@ -46,7 +46,9 @@ def after(
 
 def then(context: CycleContext) -> tuple[Any, ...] | None:
     draft = next_step(context, generation_retries=1)
-    return draft and (draft.action, draft.saliency, draft.urgency, draft.surprise, draft.reason)
+    if draft is None:
+        return None
+    return (draft.action, draft.saliency, draft.urgency, draft.surprise, draft.reason)
 
 
 def known(**changes: Any) -> CycleContext:

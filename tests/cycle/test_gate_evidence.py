@@ -15,9 +15,10 @@ from cogworks.cycle.events import Committed, Event, Selected
 from cogworks.cycle.monitor import verify_seriality
 from cogworks.cycle.replay import verify
 from cogworks.cycle.results import Action
-from tests.codegen.test_test_writing import CUSTOM, FILES, implemented, run, suite, written
+from cogworks.nodes.code_generation import run
+from tests.codegen.test_test_writing import CUSTOM, implemented, suite, written
 from tests.cycle.scripted import rechained, recorded
-from tests.nodes.examples import ports, task
+from tests.nodes.examples import FILES, ports, task
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

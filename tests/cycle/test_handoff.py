@@ -144,7 +144,7 @@ def test_another_shape_is_refused(changes: dict[str, Any]) -> None:
 
 
 def test_regressions_are_looked_for_where_the_finished_work_stored_its_tests() -> None:
-    outputs = [
+    outputs: list[dict[str, object]] = [
         {"test_handoff": handoff().as_json()},
         {"test_handoff": handoff(test_path="checks/rates.py").as_json()},
         {"test_handoff": handoff().as_json()},

@@ -6,11 +6,12 @@ import pytest
 from cogworks.codegen.dossier import MAX_CHARS, dossier, run_log, why_not
 from cogworks.codegen.governed import POLICY
 from cogworks.cycle.eventlog import read_events
+from cogworks.domain_services.exploring import Coverage
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Gates, Options, Search, Sizes, Transactions
 from tests.codebase.repositories import git
-from tests.cycle.repair_scene import RepairScene
+from tests.cycle.repair_scene import COVERAGE, RepairScene
 from tests.cycle.runlog_grammar import problems
 from tests.fixing import diffs, landmark, place, plan
 from tests.fixing import pattern as shop_pattern
@@ -277,18 +278,18 @@ def test_smoke_tests_run_in_every_transaction(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "known", "regression"),
+    ("given", "coverage", "regression"),
     [
-        ((), {}, ("a.txt::b", "a.txt::c")),
-        (("sub/c.txt::x",), {"coverage": None}, ("sub/c.txt::x",)),
-        ((), {"coverage": None}, ()),
+        ((), COVERAGE, ("a.txt::b", "a.txt::c")),
+        (("sub/c.txt::x",), None, ("sub/c.txt::x",)),
+        ((), None, ()),
     ],
     ids=["what reaches the file", "what the task names", "the whole suite"],
 )
 def test_which_tests_stand_between_a_change_and_its_commit(
-    tree: Path, given: tuple[str, ...], known: dict[str, object], regression: tuple[str, ...]
+    tree: Path, given: tuple[str, ...], coverage: Coverage | None, regression: tuple[str, ...]
 ) -> None:
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), pass_to_pass=given, **known)
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), pass_to_pass=given, coverage=coverage)
 
     assert scene.run().success
     # After the run of the suite, the baseline, its two further runs and the targeted gate.

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -71,12 +71,16 @@ def codes(found: Any) -> list[str]:
     return [problem.code.value for problem in found]
 
 
-def ran(*cases: tuple[str, str], errors: Sequence[str] = (), **changes: Any) -> TestReport:
+def ran(
+    *cases: tuple[str, Literal["passed", "failed", "error", "skipped"]],
+    errors: Sequence[str] = (),
+    **changes: Any,
+) -> TestReport:
     """A run with these tests of the handed-over file, name and outcome."""
     return TestReport(
         cases=tuple(
             TestCase(id=f"{PATH}::{name}", outcome=how, message=f"E   {name}") for name, how in cases
-        ),  # type: ignore[arg-type] # outcomes are written out below
+        ),
         collection_errors=tuple(errors),
         **changes,
     )

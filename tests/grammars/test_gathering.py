@@ -10,6 +10,7 @@ from cogworks.grammars.facts import FileFacts, Unreadable
 from cogworks.grammars.gathering import gather, receiver_in
 from cogworks.grammars.languages.registry import LANGUAGES, language_of
 from cogworks.grammars.parsing import check
+from cogworks.grammars.spec import LanguageSpec
 from tests.services.command.grammars.sources import FILES
 
 
@@ -32,7 +33,7 @@ def names_of(facts: FileFacts) -> list[str]:
 
 
 @pytest.mark.parametrize("spec", LANGUAGES, ids=lambda spec: spec.name)
-def test_the_query_of_a_language_fits_its_grammar(spec) -> None:
+def test_the_query_of_a_language_fits_its_grammar(spec: LanguageSpec) -> None:
     check(spec)
 
 
@@ -259,10 +260,12 @@ def test_an_outline_has_the_same_definitions_and_imports_without_what_else_is_to
     whole, outline = facts_of(path), gather(spec, source.encode(), is_outline=True)
 
     assert isinstance(outline, FileFacts)
-    plain = {"is_test": False, "is_public": True, "parameters": (), "bases": (), "decorators": ()}
     assert outline == whole._replace(
         calls=(),
         doubts=(),
         package="",
-        definitions=tuple(each._replace(**plain) for each in whole.definitions),
+        definitions=tuple(
+            each._replace(is_test=False, is_public=True, parameters=(), bases=(), decorators=())
+            for each in whole.definitions
+        ),
     )

@@ -77,9 +77,9 @@ class FactChecks:
     def __init__(
         self,
         tree: Path,
-        spoil: Callable[[Path], None] = lambda _: None,
+        spoil: Callable[[Path], object] = lambda _: None,
         *,
-        after: Callable[[Path], None] = lambda _: None,
+        after: Callable[[Path], object] = lambda _: None,
     ) -> None:
         """Args:
         spoil: what each run of tests does to the worktree before it looks at it; `after`: afterwards.

@@ -1,6 +1,6 @@
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from cogworks.repair.consulting import Consulted, HasPath
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.violations import Step
+from cogworks.telling import unknown
 from cogworks.vocabulary import Severity
 from tests.fixing import make_shop
 from tests.repair.benches import FILES, make_worktree, on_disk, patch_tree, terms
@@ -105,7 +106,7 @@ def test_what_a_linter_would_find_anew_is_told_and_stops_nothing(consulted: Cons
 
 
 class OtherLanguages:
-    """A service that knows Rust and finds fault with one name; obeys `Services` as far as texts are judged."""
+    """A service that knows Rust and finds fault with one name; obeys `Services`."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []
@@ -127,6 +128,11 @@ class OtherLanguages:
 
     def simulate(self, workspace: HasPath, tests: Sequence[str] = (), **times: float | None) -> TestReport:
         return TestReport(cases=(TestCase(id="cart::adds", outcome="failed"),))
+
+    def simulate_groups(
+        self, workspace: HasPath, groups: Sequence[Sequence[str]], **times: float | None
+    ) -> None:
+        return None
 
     def call(self, operation: object, workspace: HasPath, params: object) -> NotOffered:
         self.signed += 1
@@ -233,10 +239,12 @@ class Quiet:
     def validate(self, *_: object) -> Sequence[Diagnostic]:
         return ()
 
-    def simulate(self, *_: object, **times: float | None) -> TestReport:
+    def simulate(self, workspace: HasPath, tests: Sequence[str] = (), **times: float | None) -> TestReport:
         return TestReport(cases=())
 
-    def simulate_groups(self, *_: object, **times: float | None) -> None:
+    def simulate_groups(
+        self, workspace: HasPath, groups: Sequence[Sequence[str]], **times: float | None
+    ) -> None:
         return None
 
 
@@ -244,7 +252,7 @@ def test_whatever_runs_tests_tells_what_it_is_and_how_long_it_may_take(tmp_path:
     told: list[tuple[str, float]] = []
 
     @contextmanager
-    def during(what: str, limit_s: float) -> Iterator[None]:
+    def during(what: str, limit_s: float, so_far: Callable[[], str] = unknown, /) -> Iterator[None]:
         told.append((what, limit_s))
         yield
 

@@ -1,5 +1,7 @@
 """Whatever succeeds and fails in whatever order: one branch at a time, and every way on is used once."""
 
+from typing import Literal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +24,7 @@ WINDOW = Slice(artifact="shop.py", lines=(1, 40), text="x" * 400)
 
 
 def landmark(name: str, *after: str, is_joined: bool = False) -> RepairTarget:
-    join = "all" if is_joined else "each"
+    join: Literal["each", "all"] = "all" if is_joined else "each"
     return RepairTarget(id=name, intent="mend it", target_spans=(HERE,), try_after=after, join=join)
 
 

@@ -7,7 +7,7 @@ around the runner's folder, at what was asked of the model, at what was printed 
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -191,7 +191,7 @@ class _Known:
         )
 
     def allows(self, change: Change) -> bool:
-        judged = {
+        judges: Mapping[str, Callable[[Change], bool]] = {
             "Repository": self._repository_is_touched,
             "RefTips": lambda change: change.id == self._repository,
             "Label": self._label_is_made,
@@ -201,7 +201,8 @@ class _Known:
             "Reaction": self._reaction_is_own,
             "Dependency": self._dependency_is_own,
             "SignedCommit": lambda change: (change.after or {})["repository_id"] == self._repository,
-        }.get(change.kind)
+        }
+        judged = judges.get(change.kind)
         return judged is not None and change.after is not None and bool(judged(change))
 
     def acts_of(self, change: Change) -> Iterator[str]:

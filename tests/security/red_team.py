@@ -152,10 +152,12 @@ class Attack:
         Args:
             answer: what the person does when something is waited for; False: nothing. Without it they merge or paste.
         """
+        nothing: dict[str, Any] = {"outcome": "none", "message": "", "waiting_for": []}
         passed: list[str] = []
+        waits: tuple[str, ...] = ()
         for _ in range(MAX_RUNS):
             ended = self.run()
-            told = ended.told if ended.out.strip() else {"outcome": "none", "message": "", "waiting_for": []}
+            told = ended.told if ended.out.strip() else nothing
             waits = tuple(f"{each['kind']} {each['node']}" for each in told["waiting_for"])
             end = Played(ended.code, told["outcome"], told["message"], ended.err, waits, tuple(passed))
             if ended.code != 0 or told["outcome"] != "waiting":

@@ -1,5 +1,6 @@
 """A model changes files that the approved plan does not name, or belong to another part of it."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ def two_items(**changes: Any) -> dict[str, Any]:
     return {"plan": output(plan)}
 
 
-ATTACKS = {
+ATTACKS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "whole-file": lambda: {"files": (*change().files, elsewhere())},
     "new-file": lambda: {"files": (*change().files, elsewhere("src/adder/spy.py"))},
     "deletion": lambda: {

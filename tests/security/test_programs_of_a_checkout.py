@@ -150,11 +150,11 @@ def test_what_only_its_remote_has_is_not_asked_for(tmp_path: Path) -> None:
 
 
 def cloned(checkout: Path, folder: Path) -> None:
-    clone_of(checkout, Instance(instance_id="a", failing_tests=()), folder, [].append)
+    clone_of(checkout, Instance(instance_id="a", failing_tests=()), folder, list[str]().append)
 
 
 def laid_out(checkout: Path, folder: Path) -> None:
-    clone_as_it_lies(checkout, Instance(instance_id="a", failing_tests=()), folder, [].append)
+    clone_as_it_lies(checkout, Instance(instance_id="a", failing_tests=()), folder, list[str]().append)
 
 
 def named(checkout: Path, folder: Path) -> None:

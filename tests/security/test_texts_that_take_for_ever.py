@@ -74,7 +74,7 @@ from cogworks.toml_text import tables_in
 from cogworks.tools.policy import parse_policy
 from cogworks.tools.records import read_records as read_tool_records
 from tests.exhaustive import IS_EXHAUSTIVE
-from tests.services.asking import ask, laid_out
+from tests.services.asking import ask, asked_for, laid_out
 
 Parser = Callable[[str], object]
 RECIPES = (
@@ -108,6 +108,7 @@ def of_language(spec: LanguageSpec) -> Parser:
     return lambda text: gather_any(spec, as_bytes(text))
 
 
+LOOK = Look.model_json_schema()
 PARSERS: Mapping[str, Parser] = {
     "diff": parse_diff,
     "command": parse_command,
@@ -182,7 +183,6 @@ PARSERS: Mapping[str, Parser] = {
 EXPECTED = (CogworksError, tomllib.TOMLDecodeError, UnusableWheel, Malformed)
 """What stands for a text that is not read; each says why."""
 TEXTS = {"str", "bytes", "str | None", "bytes | None", "Iterable[bytes]", "Iterable[str]", "Sequence[str]"}
-LOOK = Look.model_json_schema()
 APART = {
     "parse_json": "replies and turns of a conversation, and reports of cargo",
     "parse_signatures": "what ships with the package",
@@ -298,7 +298,7 @@ def test_a_source_in_disguise_is_answered_for_by_every_operation(text: str, tmp_
     repository = laid_out(tmp_path, {"h.py": text})
 
     for method, params in OPERATIONS.items():
-        response = ask(method, repository, **params)
+        response = asked_for(method, repository, params)
         assert response.error is None or response.error.message, method
 
 

@@ -52,9 +52,21 @@ def laid_out(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def ask(
-    method: str, folder: Path, *, isolation: Isolation = HERE, needs_walls: bool = False, **params: Any
+    method: str, folder: Path, *, isolation: Isolation = HERE, needs_walls: bool = False, **params: object
 ) -> Response:
     """The service's answer."""
+    return asked_for(method, folder, params, isolation=isolation, needs_walls=needs_walls)
+
+
+def asked_for(
+    method: str,
+    folder: Path,
+    params: Mapping[str, object],
+    *,
+    isolation: Isolation = HERE,
+    needs_walls: bool = False,
+) -> Response:
+    """The service's answer, where what is asked is a table."""
     request = {
         "request_id": "1",
         "method": method,

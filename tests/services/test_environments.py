@@ -305,7 +305,7 @@ def test_a_service_that_takes_too_long_is_named(index: PackageServer, tmp_path: 
         "import sys; from pathlib import Path; from cogworks.codebase.places import Places; "
         "p = Path(sys.argv[1]); print(Places(p.parent).hold(p), flush=True); sys.stdin.read()"
     )
-    with Started(
+    with Started[bytes](
         [sys.executable, "-c", starter, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None

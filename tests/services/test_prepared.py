@@ -38,7 +38,16 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True, timeout=ENDS_WITHIN_S
     )
     python = folder / "venv" / "bin" / "python"
-    command = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index"]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--no-index",
+    ]
     subprocess.run([*command, f"--find-links={folder}", "pytest", "till"], check=True, timeout=ENDS_WITHIN_S)
     return folder / "venv"
 

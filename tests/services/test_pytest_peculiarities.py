@@ -34,8 +34,8 @@ ODD = [
 ]
 
 
-def simulated(folder: Path, *tests: str, **params: object) -> Response:
-    response = ask("simulate", folder, tests=list(tests), timeout_s=120, **params)
+def simulated(folder: Path, *tests: str) -> Response:
+    response = ask("simulate", folder, tests=list(tests), timeout_s=120)
     assert response.error is None, response.error
     return response
 

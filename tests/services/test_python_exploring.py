@@ -116,10 +116,11 @@ def test_nothing_that_is_read_is_ever_run(service: ProcessService, tmp_path: Pat
     (tmp_path / "a.py").write_text(f"import conftest\nopen({str(marker)!r}, 'w')\nraise SystemExit(1)\n")
     copy = Copy(tmp_path)
 
-    for operation in (operations.INDEX, operations.SIGNATURES):
-        service.call(operation, copy, ExploreParams())
-    for asked in (operations.EXTRACT_INTERFACES, operations.DEPENDENCY_GRAPH):
-        service.call(asked, copy, Artifacts(artifacts=("a.py", "conftest.py")))
+    both = Artifacts(artifacts=("a.py", "conftest.py"))
+    service.call(operations.INDEX, copy, ExploreParams())
+    service.call(operations.SIGNATURES, copy, ExploreParams())
+    service.call(operations.EXTRACT_INTERFACES, copy, both)
+    service.call(operations.DEPENDENCY_GRAPH, copy, both)
     service.call(operations.CALL_GRAPH, copy, CallGraphParams(seeds=("a",)))
 
     assert not marker.exists()

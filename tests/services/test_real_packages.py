@@ -109,7 +109,7 @@ def plain_run(root: Path, interpreter: Interpreter, options: tuple[str, ...]) ->
             "PYTHONPATH": os.pathsep.join([str(HERE_LIE), str(sources)]),
             "PLAIN_REPORT": str(report),
         }
-        command = [
+        command: list[str | Path] = [
             interpreter.python,
             "-m",
             "pytest",

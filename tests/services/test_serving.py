@@ -88,7 +88,8 @@ def certificate(folder: Path) -> Path:
 
 
 def client(**way: str) -> ServiceClient:
-    return open_client(ServiceConfig(name="test", attempts=1, **way), environment={TOKEN: "s3cret"})
+    config = ServiceConfig.model_validate({"name": "test", "attempts": 1, **way})
+    return open_client(config, environment={TOKEN: "s3cret"})
 
 
 def invoke(*words: str, environment: dict[str, str] | None = None) -> Result:

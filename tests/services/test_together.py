@@ -8,6 +8,7 @@ from cogworks.codebase.changes import FileChange
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ProcessService
+from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.nodes.contract import DomainService, Workspace
 from cogworks.vocabulary import BranchName, RunId
 from tests.codebase.repositories import BOT, BareRepository
@@ -36,7 +37,9 @@ def test_a_fix_is_tested_committed_and_pushed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cogworks.services.python", "--until-stdin-closes"]
     with (
         WorkingCopies(tmp_path / "cache", identity=BOT, environment=os.environ) as copies,
-        ProcessService(command, name="python", environment=os.environ) as service,
+        ServicePanel(
+            [Member(ProcessService(command, name="python", environment=os.environ))], warn=print
+        ) as service,
     ):
         copy = copies.open(
             remote=Remote(remote.url, None), run=RunId("r"), name="A", branch=BRANCH, base=BranchName("main")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.messages import Response
-from tests.services.asking import ask, laid_out
+from tests.services.asking import ask, asked_for, laid_out
 
 COMMAND = ["python", "-m", "unittest"]
 FILES = {
@@ -74,7 +74,9 @@ def whole(folder: Path) -> Response:
 
 
 def simulated(folder: Path, command: list[str], *tests: str, **params: object) -> Response:
-    response = ask("simulate", folder, command=command, tests=list(tests), timeout_s=60, **params)
+    response = asked_for(
+        "simulate", folder, {"command": command, "tests": list(tests), "timeout_s": 60, **params}
+    )
     assert response.error is None, response.error
     return response
 

@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.domain_services.answers import fields_of
 from cogworks.domain_services.checking import Prepared, PrepareParams, SimulateParams
-from cogworks.domain_services.exploring import Beside, BesideParams, TraceParams
+from cogworks.domain_services.exploring import Beside, BesideParams, Lines, TraceParams
 from cogworks.domain_services.messages import (
     Message,
     Repository,
@@ -162,7 +162,7 @@ def test_inputs_beside_those_of_the_tests_are_tried_in_pytest_all_the_same(
             "    def test_alone(self):\n        self.assertEqual(double(3), 6)\n"
         ),
     }
-    lines = {"till.py": ((2, 2),)}
+    lines: dict[str, tuple[Lines, ...]] = {"till.py": ((2, 2),)}
     params = BesideParams(tests=(ALONE,), lines=lines, mistakes_in=lines, timeout_s=60)
 
     found = Beside.model_validate(Shop(tmp_path, index, files).asked("beside", params).result)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -373,7 +374,7 @@ def test_a_task_that_does_not_fit_is_refused_before_anything_runs(
 
     with (
         pytest.raises(UsageError, match=problem),
-        open_repair(order(shop, **task), ENVIRONMENT, say=print),
+        open_repair(order(shop, PATIENT, **task), ENVIRONMENT, say=print),
     ):
         pass
 
@@ -435,7 +436,7 @@ def test_two_clients_of_ones_own_in_one_process_are_asked_what_is_theirs(tmp_pat
     assert '"messages"' not in logs[0][0]
     assert "What is believed" not in logs[0][0]
     assert "Say what is wrong, and where." in logs[1][0]
-    assert (one.meter.cost_usd, one.meter.calls) == (0, 0)
+    assert (one.meter.cost_usd, one.meter.calls) == (Decimal(0), 0)
 
 
 OPUS, HAIKU, SONNET = "claude-opus-5-5", "claude-haiku-5-5", "claude-sonnet-5-5"

@@ -1,7 +1,7 @@
 """Programs that never end, repaired with the real service and pytest; only the model is scripted."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import Gates, Options
 from cogworks.settings.config import read_environment
+from cogworks.telling import unknown
 from cogworks.wiring.fix import open_repair
 from cogworks.wiring.fix_model import Order
 from tests.fakes import ScriptedModel
@@ -113,7 +114,7 @@ def repaired(
     runs: list[str] = []
 
     @contextmanager
-    def during(what: str, limit_s: float) -> Iterator[None]:
+    def during(what: str, limit_s: float, so_far: Callable[[], str] = unknown, /) -> Iterator[None]:
         runs.append(what)
         yield
 

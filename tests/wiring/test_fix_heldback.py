@@ -97,7 +97,8 @@ def test_both_runs_have_the_commit_whose_environment_is_made_already(
 
     def noted(panel: ServicePanel, operation: Any, workspace: Any, params: Any) -> Any:
         if operation is BESIDE:
-            asked.append((workspace.path, workspace.base() if isinstance(workspace, HasBase) else ""))
+            base = workspace.base() if isinstance(workspace, HasBase) else None
+            asked.append((workspace.path, base or ""))
             assert (workspace.path / ".git").exists()
         return call(panel, operation, workspace, params)
 

@@ -2,16 +2,18 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from cogworks.codebase.sandboxes import Sandboxes
+from cogworks.codebase.sandboxes import Sandbox, Sandboxes
 from cogworks.repair.instance import Instance
 from cogworks.repair.proof import Proof
 from cogworks.settings.config import read_environment
+from cogworks.telling import unknown
+from cogworks.vocabulary import CommitOid
 from cogworks.wiring.fix import open_repair
 from cogworks.wiring.fix_model import Order
 from tests.fakes import ScriptedModel
@@ -29,7 +31,7 @@ def repaired(folder: Path, files: dict[str, str]) -> tuple[list[str], Proof]:
     ran: list[str] = []
 
     @contextmanager
-    def noted(what: str, limit_s: float) -> Iterator[None]:
+    def noted(what: str, limit_s: float, so_far: Callable[[], str] = unknown, /) -> Iterator[None]:
         if "test" in what or "suite" in what:
             ran.append(what)
         yield
@@ -120,13 +122,19 @@ def test_the_first_probes_have_their_answers_from_the_run_that_measured_coverage
 ) -> None:
     laid_out: list[object] = []
     at = Sandboxes.at
-    monkeypatch.setattr(Sandboxes, "at", lambda *words, **more: laid_out.append(words) or at(*words, **more))
+
+    def noted(sandboxes: Sandboxes, commit: CommitOid, *, base: CommitOid) -> AbstractContextManager[Sandbox]:
+        laid_out.append(commit)
+        return at(sandboxes, commit, base=base)
+
+    monkeypatch.setattr(Sandboxes, "at", noted)
     shop = make_shop(tmp_path, dict(FILES))
     model = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
     order = Order(shop, Instance(instance_id="a", failing_tests=(TARGET,)), PATIENT)
 
     with open_repair(order, read_environment({}), say=print, provider=model) as repair:
         assert repair.run().success, repair.reason
+        assert repair.notes.findings is not None
         reports = repair.notes.findings.reports
 
     assert [(each.kind, each.error) for each in reports] == [("trace", "")] * len(reports)

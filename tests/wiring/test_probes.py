@@ -29,6 +29,7 @@ from cogworks.domain_services.panel import ServicePanel
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.engine.ports import Session, SessionOrder
 from cogworks.errors import BudgetReached, ConfigurationError
+from cogworks.llm.gateway import Gateway
 from cogworks.repair.options import Options, Search
 from cogworks.repair.probe.investigating import ProbeLimits, Watching, investigate
 from cogworks.repair.probe.probes import Scene
@@ -295,6 +296,7 @@ def test_a_node_asks_a_model_of_this_machine_without_a_price(tmp_path: Path) -> 
         )
 
     with session(here) as opened:
+        assert isinstance(opened.ports.model, Gateway)
         assert opened.ports.model.model == "local-1"
     with pytest.raises(ConfigurationError, match="'local-1' has no price"), session(there):
         pass

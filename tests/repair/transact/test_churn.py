@@ -1,10 +1,12 @@
 """Churn counts what a change says, not how it is set."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffplacing import between
-from cogworks.repair.transact.diffrules import DEFAULT_KINDS, FileKinds, blank_pairs, churn
+from cogworks.repair.transact.diffrules import DEFAULT_KINDS, FileKind, FileKinds, blank_pairs, churn
 
 
 def of(path: str, before: str, after: str) -> float:
@@ -39,7 +41,7 @@ def test_files_add_up() -> None:
 
 def test_weights_and_kinds_are_configurable() -> None:
     diff = Diff(files=(between("src/a.py", "x\n", "y\n"),))
-    weights = {"source": 1.0, "test": 0.0, "config": 0.0, "generated": 7.0}
+    weights: Mapping[FileKind, float] = {"source": 1.0, "test": 0.0, "config": 0.0, "generated": 7.0}
 
     assert churn(diff, kinds=FileKinds(generated=("src/*",)), weights=weights) == 7.0
 

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 
-from cogworks.domain_services.exploring import Coverage, TestCoverage
+from cogworks.domain_services.exploring import Beside, BesideParams, Coverage, TestCoverage
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.repair.transact.steady import SteadyTests
 from cogworks.repair.violations import Reading
@@ -38,6 +38,11 @@ class Ticking(ScriptedExplorer):
         return ()
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
+        raise AssertionError("nobody asked")
+
+    def beside(
+        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
+    ) -> Beside | None:
         raise AssertionError("nobody asked")
 
 

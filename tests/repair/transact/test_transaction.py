@@ -337,7 +337,7 @@ def test_the_suite_of_a_change_with_a_flaky_test_is_not_handed_on(tree: Path) ->
 
     assert result.is_kept, result.reasons
     assert result.after is not None
-    assert (result.after.flaky, result.suite) == ({"sub/c.txt::x"}, None)
+    assert (result.after.flaky, result.suite) == (frozenset({"sub/c.txt::x"}), None)
 
 
 def test_the_steps_come_in_their_order(tree: Path) -> None:
@@ -398,7 +398,7 @@ with patch_tree(Path(sys.argv[1])).hold() as is_ours:
 
 def test_while_another_process_works_in_the_tree_it_is_locked(tree: Path) -> None:
     root = Path(__file__).parents[2]
-    with Started(
+    with Started[bytes](
         [sys.executable, "-c", HOLDER, str(tree)], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
@@ -654,7 +654,7 @@ def test_what_was_ignored_and_is_changed_by_a_gate_is_no_successful_rollback(tre
 
 
 def test_lines_that_git_would_convert_are_not_committed(tmp_path: Path) -> None:
-    tree = make_worktree(tmp_path, FILES | {".gitattributes": "a.txt text eol=lf\n"})
+    tree = make_worktree(tmp_path, {**FILES, ".gitattributes": "a.txt text eol=lf\n"})
     before = on_disk(tree)
     text = FIX.replace("+a = good\n", "+a = good\r\n")
 

@@ -120,7 +120,7 @@ class Site:
         return interpreter_for(request, self.folder, self.machine, limit_s=limit_s)
 
     def run(self, base: str, **settings: object) -> TestReport:
-        wanted = Wanted(interpreter=self.interpreter(base, **settings), timeout_s=200.0)
+        wanted = Wanted(interpreter=self.interpreter(base, limit_s=200.0, **settings), timeout_s=200.0)
         return run_tests(self.folder, wanted, isolation=HERE, search_path=self.machine.search_path)
 
     @property

@@ -154,10 +154,12 @@ def test_what_is_there_without_setup_is_reused_and_what_a_setup_makes_where_it_i
     repository = laid_out(tmp_path / "repository", {"Makefile": "test:\n\ttrue\n", "a.c": ""})
 
     def is_reused(setup: tuple[str, ...], mode: str = "made", kept: Path | None = None) -> list[bool]:
-        asked = {"commands": Commands(test="true", setup=setup), "settings": {"mode": mode}, "kept": kept}
-        return [
-            Prepared.model_validate(ask("prepare", repository, **asked).result).is_reused for _ in range(2)
+        commands = Commands(test="true", setup=setup)
+        answers = [
+            ask("prepare", repository, commands=commands, settings={"mode": mode}, kept=kept)
+            for _ in range(2)
         ]
+        return [Prepared.model_validate(each.result).is_reused for each in answers]
 
     assert is_reused(()) == [True, True]
     assert is_reused(("touch made",)) == [False, False]

@@ -43,9 +43,11 @@ def test_a_language_that_is_named_narrows_what_is_announced_and_indexed(tmp_path
     go = Commands(language="go")
 
     assert ask("handshake", tmp_path, commands=go).result["artifact_patterns"] == ["*.go"]
-    for asked in ({}, {"artifacts": ["a.go", "b.rs"]}):
-        symbols = ask("index", tmp_path, commands=go, **asked).result["symbols"]
-        assert {each["artifact"] for each in symbols} == {"a.go"}
+    for answer in (
+        ask("index", tmp_path, commands=go),
+        ask("index", tmp_path, commands=go, artifacts=["a.go", "b.rs"]),
+    ):
+        assert {each["artifact"] for each in answer.result["symbols"]} == {"a.go"}
     whole = ask("index", tmp_path).result["symbols"]
     assert {each["artifact"] for each in whole} == {"a.go", "b.rs"}
 

@@ -9,7 +9,7 @@ import pytest
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import in_parts, joined
 from cogworks.services.command.ground import Commands
-from cogworks.services.command.recipes import Recipe
+from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.selecting import Asked, files_of_tests, units_of
 from tests.services.asking import laid_out
 from tests.services.command.commanding import needs, report_of

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from cogworks.domain_services.messages import Repository, Request
 from cogworks.grammars.gathering import gather
@@ -405,7 +406,7 @@ def repository(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     return folder
 
 
-def ask(method: str, folder: Path, root: str = "", **params: object) -> dict:
+def ask(method: str, folder: Path, root: str = "", **params: object) -> dict[str, Any]:
     """The answer to one request, as it travels."""
     request = Request(
         request_id="1", method=method, repository=Repository(path=str(folder), root=root), params=params

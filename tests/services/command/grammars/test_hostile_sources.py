@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cogworks.grammars.facts import FileFacts
 from cogworks.grammars.gathering import gather
 from cogworks.grammars.languages.registry import LANGUAGES, SUFFIXES, language_of
+from cogworks.grammars.spec import LanguageSpec
 from cogworks.services.command.grammars.code import Code
 from cogworks.services.command.grammars.operations import METHODS
 from cogworks.services.command.grammars.relations import relations_of
@@ -23,7 +24,7 @@ BOUND_S = 15.0
 
 @given(st.sampled_from(LANGUAGES), st.binary(max_size=200), st.integers(0, 1500), st.integers(0, 400))
 @settings(max_examples=300, deadline=None)
-def test_any_bytes_give_facts_or_a_reason(spec, noise: bytes, at: int, cut: int) -> None:
+def test_any_bytes_give_facts_or_a_reason(spec: LanguageSpec, noise: bytes, at: int, cut: int) -> None:
     whole = SOURCES[spec]
     facts = gather(spec, whole[:at] + noise + whole[at + cut :])
 
@@ -56,7 +57,7 @@ def test_any_repository_is_answered_by_every_operation(files: dict[str, bytes]) 
                 if method == "call_graph"
                 else {"artifacts": [each for each in files if each[0] == "d"]}
             )
-            assert ask(method, Path(folder), **params)["error"] is None
+            assert ask(method, Path(folder), root="", **params)["error"] is None
 
 
 DEEP = {
@@ -76,7 +77,7 @@ DEEP = {
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", DEEP)
 @pytest.mark.parametrize("spec", LANGUAGES, ids=lambda spec: spec.name)
-def test_deep_and_broken_files_take_no_longer_than_others(spec, shape: str) -> None:
+def test_deep_and_broken_files_take_no_longer_than_others(spec: LanguageSpec, shape: str) -> None:
     begun = time.thread_time()
 
     gather(spec, (b"<?php " if spec.name == "PHP" else b"") + DEEP[shape])

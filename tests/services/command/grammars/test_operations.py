@@ -6,9 +6,10 @@ import pytest
 
 from cogworks.domain_services.checking import DependencyGraph, InterfaceMap
 from cogworks.domain_services.exploring import CallGraph, Signatures, SymbolIndex
-from cogworks.grammars.facts import FileFacts
+from cogworks.grammars.facts import FileFacts, Unreadable
 from cogworks.grammars.gathering import gather
 from cogworks.grammars.languages.registry import language_of
+from cogworks.grammars.spec import LanguageSpec
 from cogworks.nodes.interface_design import undeclared
 from cogworks.nodes.replies import InterfaceName
 from cogworks.services.command.grammars.code import Shelf
@@ -64,7 +65,7 @@ def test_only_what_is_asked_about_and_below_the_root_is_read(tmp_path: Path) -> 
 
 
 def test_what_tools_made_links_and_strange_files_are_not_read(tmp_path: Path) -> None:
-    files = {
+    files: dict[str, str | bytes] = {
         "src/a.js": "function a() {}",
         "node_modules/x/b.js": "x",
         "package.json": "{}",
@@ -324,7 +325,12 @@ def test_tests_have_the_names_their_runners_report(tmp_path: Path) -> None:
 
 def test_a_file_is_read_once_for_each_content() -> None:
     seen: list[bytes] = []
-    shelf = Shelf(lambda spec, data: (seen.append(data), gather(spec, data))[1])
+
+    def read(spec: LanguageSpec, data: bytes) -> FileFacts | Unreadable:
+        seen.append(data)
+        return gather(spec, data)
+
+    shelf = Shelf(read)
     go, rust = language_of("a.go"), language_of("a.rs")
     assert go is not None
     assert rust is not None
