@@ -10,7 +10,7 @@ from scripts.benchmarks.published import CACHE
 RESULTS = CACHE.parent / "realbugs"
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parents[2] / "cogworks"
-FINDING = (_HERE, _PACKAGE / "repair" / "transact" / "apiguard.py", _PACKAGE / "services" / "python")
+FINDING = (_HERE, _PACKAGE / "repair" / "transact" / "validators.py", _PACKAGE / "services" / "python")
 """What decides which bugs there are: the rule, and what it asks about signatures and environments."""
 REPAIRING = (_HERE, _PACKAGE)
 """What decides what becomes of a bug, and at which rank it stands."""
