@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 Facts = TypeVar("Facts")
 MAX_KEPT_BYTES = 64_000_000
@@ -32,57 +32,3 @@ class ContentShelf(Generic[Facts]):
             _, (size, _) = self._kept.popitem(last=False)
             self._bytes -= size
         return facts
-
-
-Relation = tuple[str, str, Any]
-"""Source, target, kind."""
-Symbols = Mapping[str, Mapping[str, Any]]
-"""Id -> the fields of a `Symbol`."""
-_MAX_DIGITS = 9
-
-
-class Neighbourhood(NamedTuple):
-    """The symbols near the seeds."""
-
-    hops: Mapping[str, int]
-    """Id -> distance from the nearest seed; by distance, then by id."""
-    is_truncated: bool
-    """Whether more lie within the distance."""
-
-
-def neighbours_of(relations: Iterable[Relation]) -> Mapping[str, Collection[str]]:
-    """Who is one step away from whom, whichever way the relation goes."""
-    found: dict[str, set[str]] = {}
-    for source, target, _ in relations:
-        found.setdefault(source, set()).add(target)
-        found.setdefault(target, set()).add(source)
-    return found
-
-
-def neighbourhood(
-    neighbours: Mapping[str, Collection[str]], seeds: Iterable[str], *, hops: int, max_nodes: int
-) -> Neighbourhood:
-    """Breadth first from the seeds; of one distance the first by id are taken while there is room."""
-    found: dict[str, int] = {}
-    layer = sorted(set(seeds))
-    for hop in range(hops + 1):
-        room = max_nodes - len(found)
-        found |= dict.fromkeys(layer[:room], hop)
-        if len(layer) > room:
-            return Neighbourhood(found, is_truncated=True)
-        layer = sorted({each for near in layer for each in neighbours.get(near, ())} - found.keys())
-    return Neighbourhood(found, is_truncated=False)
-
-
-def symbol_at(symbols: Symbols, place: str) -> str | None:
-    """The innermost symbol at `<artifact>:<line>`."""
-    artifact, _, number = place.rpartition(":")
-    if not number.isdecimal() or len(number) > _MAX_DIGITS:
-        return None
-    line = int(number)
-    around = [
-        (symbol["lines"][1] - symbol["lines"][0], symbol["parent"] is None, each)
-        for each, symbol in symbols.items()
-        if symbol["artifact"] == artifact and symbol["lines"][0] <= line <= symbol["lines"][1]
-    ]
-    return min(around)[2] if around else None

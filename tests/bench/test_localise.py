@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from cogworks.services.python.code.relations import Relation, relations_of
+from cogworks.services.call_graph import Relation
+from cogworks.services.python.code.relations import relations_of
 from scripts.benchmarks.localise import SIZES, measure, module_text, table
 from tests.services.code.samples import code_of
 

@@ -16,6 +16,7 @@ from cogworks.domain_services.exploring import (
     Signatures,
 )
 from cogworks.domain_services.messages import Diagnostic, Request, Response
+from cogworks.services.call_graph import call_graph_of
 from cogworks.services.python.code.facts import MODULE, Definition, Imported
 from cogworks.services.python.code.insertion import Body, Misfit, body_at, checking, noting, shortened
 from cogworks.services.python.code.modules import Modules
@@ -24,7 +25,6 @@ from cogworks.services.python.code.relations import relations_of
 from cogworks.services.python.code.repository import Code, collector_at_rest, is_test_file, read_code
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found, outside
-from cogworks.services.shelf import neighbourhood, neighbours_of, symbol_at
 from cogworks.vocabulary import Severity
 
 
@@ -108,36 +108,9 @@ def call_graph(request: Request, folder: Path, machine: Machine) -> Response:
         for each in code.unread
     ]
     with collector_at_rest():
-        graph = call_graph_of(code, params)
+        symbols = (symbol for path in code.files for symbol in symbols_of(code, path))
+        graph = call_graph_of(symbols, relations_of(code), params)
     return found(request, missing, graph, counts=counts)
-
-
-def call_graph_of(code: Code, params: CallGraphParams) -> dict[str, Any]:
-    """The fields of a `CallGraph`; variables have no part in it."""
-    symbols = {
-        each["id"]: each
-        for path in code.files
-        for each in symbols_of(code, path)
-        if each["kind"] != "variable"
-    }
-    relations = relations_of(code)
-    seeds = {seed: seed if seed in symbols else symbol_at(symbols, seed) for seed in params.seeds}
-    near = neighbourhood(
-        neighbours_of(relations),
-        [each for each in seeds.values() if each is not None],
-        hops=params.hops,
-        max_nodes=params.max_nodes,
-    )
-    return {
-        "nodes": [{"symbol": symbols[each], "hop": hop} for each, hop in near.hops.items()],
-        "edges": [
-            {**relation._asdict(), "weight": weight}
-            for relation, weight in relations.items()
-            if relation.source in near.hops and relation.target in near.hops
-        ],
-        "truncated": near.is_truncated,
-        "unknown_seeds": [seed for seed, symbol in seeds.items() if symbol is None],
-    }
 
 
 def dependency_graph(request: Request, folder: Path, machine: Machine) -> Response:

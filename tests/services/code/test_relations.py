@@ -2,7 +2,8 @@
 
 import pytest
 
-from cogworks.services.python.code.relations import MAX_NAMESAKES, Relation, relations_of
+from cogworks.services.call_graph import Relation
+from cogworks.services.python.code.relations import MAX_NAMESAKES, relations_of
 from tests.services.code.samples import code_of
 
 SHOP = {

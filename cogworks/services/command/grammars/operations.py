@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from cogworks.domain_services.checking import Artifacts, DependencyGraph, Interface, InterfaceMap
 from cogworks.domain_services.exploring import CallGraphParams, ExploreParams, Signature, Signatures
@@ -11,11 +11,11 @@ from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.grammars.facts import Definition
 from cogworks.grammars.testing import is_test_file
 from cogworks.services.answers import outside
+from cogworks.services.call_graph import call_graph_of
 from cogworks.services.command.grammars.code import Code, Reads
 from cogworks.services.command.grammars.indexing import code_of, index, kind_of, symbols_of, told
 from cogworks.services.command.grammars.relations import relations_of
 from cogworks.services.command.grammars.validating import validate
-from cogworks.services.shelf import neighbourhood, neighbours_of, symbol_at
 from cogworks.vocabulary import Severity
 
 
@@ -32,35 +32,8 @@ def call_graph(request: Request, folder: Path, machine: Reads) -> Response:
         )
         for each in code.unread
     ]
-    return told(request, code, call_graph_of(code, params), missing)
-
-
-def call_graph_of(code: Code, params: CallGraphParams) -> dict[str, Any]:
-    """The fields of a `CallGraph`; variables have no part in it."""
-    symbols = {
-        each["id"]: each
-        for path in code.files
-        for each in symbols_of(code, path)
-        if each["kind"] != "variable"
-    }
-    relations = relations_of(code)
-    seeds = {seed: seed if seed in symbols else symbol_at(symbols, seed) for seed in params.seeds}
-    near = neighbourhood(
-        neighbours_of(relations),
-        [each for each in seeds.values() if each is not None],
-        hops=params.hops,
-        max_nodes=params.max_nodes,
-    )
-    return {
-        "nodes": [{"symbol": symbols[each], "hop": hop} for each, hop in near.hops.items()],
-        "edges": [
-            {**relation._asdict(), "weight": weight}
-            for relation, weight in relations.items()
-            if relation.source in near.hops and relation.target in near.hops
-        ],
-        "truncated": near.is_truncated,
-        "unknown_seeds": [seed for seed, symbol in seeds.items() if symbol is None],
-    }
+    symbols = (symbol for path in code.files for symbol in symbols_of(code, path))
+    return told(request, code, call_graph_of(symbols, relations_of(code), params), missing)
 
 
 def dependency_graph(request: Request, folder: Path, machine: Reads) -> Response:

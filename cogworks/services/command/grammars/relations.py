@@ -3,10 +3,10 @@
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
 
 from cogworks.grammars.facts import FILE, Call, Definition
 from cogworks.grammars.testing import is_test_file
+from cogworks.services.call_graph import Kind, Relation
 from cogworks.services.command.grammars.code import Code
 from cogworks.services.command.grammars.indexing import kind_of
 
@@ -14,16 +14,7 @@ MAX_NAMESAKES = 50
 """A call that may mean more definitions than this tells nothing."""
 _MAX_USED = 500
 _CONSTRUCTORS = frozenset({"constructor", "initialize", "__construct", "new"})
-Kind = Literal["calls", "imports", "inherits", "tests"]
 Place = tuple[str, int]
-
-
-class Relation(NamedTuple):
-    """One edge, by ids."""
-
-    source: str
-    target: str
-    kind: Kind
 
 
 def relations_of(code: Code) -> Mapping[Relation, float]:

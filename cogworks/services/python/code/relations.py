@@ -1,24 +1,14 @@
 """Which definition calls, imports, inherits or tests which, over a whole repository."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
 
+from cogworks.services.call_graph import Kind, Relation
 from cogworks.services.python.code.facts import Call, Imported
 from cogworks.services.python.code.names import Defined, Foreign, Instance, Meaning, Module, Names
 from cogworks.services.python.code.repository import Code, is_test_file
 
 MAX_NAMESAKES = 50
 """A call that may mean more methods than this tells nothing."""
-
-Kind = Literal["calls", "imports", "inherits", "tests"]
-
-
-class Relation(NamedTuple):
-    """One edge, by ids."""
-
-    source: str
-    target: str
-    kind: Kind
 
 
 def relations_of(code: Code) -> Mapping[Relation, float]:

@@ -8,16 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.exploring import CallEdge, CallGraph, CallGraphParams
-from cogworks.services.python.code.relations import Relation
+from cogworks.services.call_graph import Relation, call_graph_of, neighbourhood, neighbours_of
+from cogworks.services.python.code.relations import relations_of
 from cogworks.services.python.code.repository import Code
-from cogworks.services.python.operations import call_graph_of
-from cogworks.services.shelf import neighbourhood, neighbours_of
+from cogworks.services.python.operations import symbols_of
 from tests.services.code.samples import code_of
 
 
 def graph(code: Code, *seeds: str, hops: int = 2, max_nodes: int = 40) -> CallGraph:
     """As it would travel."""
-    fields = call_graph_of(code, CallGraphParams(seeds=seeds, hops=hops, max_nodes=max_nodes))
+    symbols = (symbol for path in code.files for symbol in symbols_of(code, path))
+    params = CallGraphParams(seeds=seeds, hops=hops, max_nodes=max_nodes)
+    fields = call_graph_of(symbols, relations_of(code), params)
     return CallGraph.model_validate_json(json.dumps(fields), strict=True)
 
 
