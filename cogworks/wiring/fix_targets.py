@@ -9,7 +9,7 @@ from cogworks.errors import UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.transact.gates import Limits
 from cogworks.repair.transact.transaction import Checks
-from cogworks.repair.unloaded import MAX_NAMED
+from cogworks.repair.unloaded import MAX_NAMED, unloaded_of
 
 
 class NothingFails(Exception):
@@ -21,7 +21,7 @@ def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None])
 
     Raises:
         NothingFails: all tests pass.
-        UsageError: no test ran, they did not come to an end, or the test command cannot be kept.
+        UsageError: no test ran, none could be loaded and the service knows what is missing, they did not come to an end, or the test command cannot be kept.
     """
     limit_s = Limits().baseline_s
     report = asked_once(checks, (), limit_s)
@@ -32,6 +32,8 @@ def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None])
             "failing tests with `--test ID`, or stop those that hang earlier with `--test-timeout SECONDS`."
         )
     failing = failing_in(report)
+    if not report.cases and report.remedies:
+        raise UsageError(_nothing_loads(report))
     if not report.cases and (not failing or EVERYTHING in failing):
         why = f": {report.collection_errors[-1]}" if report.collection_errors else ""
         raise UsageError(f"no test ran{why}. Give the command that runs your tests with `--test-cmd`.")
@@ -51,3 +53,13 @@ def asked_once(checks: Checks, tests: tuple[str, ...], limit_s: float) -> TestRe
         if error.code is not ErrorCode.INVALID_REQUEST:
             raise
         raise UsageError(f"`--test-cmd` cannot be kept: {error}") from error
+
+
+def _nothing_loads(report: TestReport) -> str:
+    """No change of the code would be proven by anything, so that a model would be paid for nothing."""
+    found = unloaded_of(report.collection_errors)
+    why = f": {found[0].name} ends with {found[0].why}" if found else ""
+    return (
+        f"no test could be loaded{why}. {' '.join(report.remedies)} If an import is itself the mistake, name a test that "
+        "it keeps from being loaded with `--test ID`."
+    )

@@ -1,0 +1,66 @@
+"""Which tests a repair is about, where nobody names any."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.errors import UsageError
+from cogworks.repair.instance import Instance
+from cogworks.repair.violations import Reading
+from cogworks.wiring.fix_targets import with_failing
+
+INSTANCE = Instance(instance_id="shop", failing_tests=())
+UNDECLARED = (
+    "tests/test_cart.py: shop/cart.py:1: in <module>\nE   ModuleNotFoundError: No module named 'yaml'"
+)
+REMEDY = 'Write `packages = ["pyyaml"]` below `[environment]`.'
+
+
+class Suite:
+    """Checks whose tests always give one report."""
+
+    def __init__(self, report: TestReport) -> None:
+        self.report = report
+
+    def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        raise AssertionError(f"nobody asks for findings in {paths}")
+
+    def read(self, images: Mapping[str, str | None]) -> Reading:
+        raise AssertionError(f"nobody asks what the language says of {images}")
+
+    def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
+        return self.report
+
+
+def targets(report: TestReport) -> tuple[str, ...]:
+    return with_failing(INSTANCE, Suite(report), lambda _: None).failing_tests
+
+
+def test_where_no_test_loads_for_what_is_not_installed_nobody_is_asked_and_the_remedy_is_told() -> None:
+    with pytest.raises(UsageError) as refused:
+        targets(TestReport(cases=(), collection_errors=(UNDECLARED,), remedies=(REMEDY,)))
+
+    said = str(refused.value)
+    assert (
+        "`tests/test_cart.py` ends with `ModuleNotFoundError: No module named 'yaml'` (at `shop/cart.py:1`)"
+        in said
+    )
+    assert REMEDY in said
+    assert "--test ID" in said
+
+
+def test_where_the_code_keeps_tests_from_being_loaded_their_files_are_repaired() -> None:
+    error = "tests/test_cart.py: shop/cart.py:1: in <module>\nE   NameError: name 'euro' is not defined"
+
+    assert targets(TestReport(cases=(), collection_errors=(error,))) == ("tests/test_cart.py",)
+
+
+def test_tests_that_run_and_fail_are_repaired_whatever_else_lacks_a_package() -> None:
+    report = TestReport(
+        cases=(TestCase(id="tests/test_till.py::test_sum", outcome="failed"),),
+        collection_errors=(UNDECLARED,),
+        remedies=(REMEDY,),
+    )
+
+    assert targets(report) == ("tests/test_till.py::test_sum",)
