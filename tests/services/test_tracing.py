@@ -251,6 +251,40 @@ def test_values_hold_no_secret_no_address_and_no_place_of_this_machine(tmp_path:
     assert [each.value for each in trace.events if each.symbol == "test_a.api_token"] == ["", "", "***"]
 
 
+def test_tokens_of_a_parser_are_shown_and_those_that_could_be_credentials_are_not(tmp_path: Path) -> None:
+    test = (
+        "import dataclasses\n"
+        "@dataclasses.dataclass\n"
+        "class Token:\n"
+        "    type: str\n"
+        "@dataclasses.dataclass\n"
+        "class State:\n"
+        "    level: int\n"
+        "    tokens: list\n"
+        "    token: str\n"
+        "def render_token(token): return '<p>' + token.type\n"
+        "def test_a():\n"
+        "    next_token = Token('inline')\n"
+        "    state = State(4, [next_token], 'x0ffh3ad3r')\n"
+        "    tokens, token = 12, 'x0ffh3ad3r'\n"
+        "    raw_token, user_token = b'x0ffh3ad3r', 'u'\n"
+        "    made = {'token': next_token, 'tokens': ['+', '-']}\n"
+        "    text = render_token(next_token)\n"
+        "    end = 1\n"
+    )
+
+    trace = traced(tmp_path, test)
+
+    values = {name: text for each in trace.events for name, text in each.values.items()}
+    assert values["next_token"] == "Token(type='inline')"
+    assert values["state"] == "State(level=4, tokens=[Token(type='inline')], token=***)"
+    assert (values["tokens"], values["token"]) == ("12", "Token(type='inline')")
+    assert (values["raw_token"], values["user_token"]) == ("***", "***")
+    assert values["made"] == "{'token': Token(type='inline'), 'tokens': ['+', '-']}"
+    assert [each.value for each in trace.events if each.symbol == "test_a.render_token"][-1] == "'<p>inline'"
+    assert "x0ffh3ad3r" not in trace.model_dump_json()
+
+
 def test_a_value_that_cannot_be_shown_is_survived_and_a_long_one_cut(tmp_path: Path) -> None:
     test = (
         "class Broken:\n"

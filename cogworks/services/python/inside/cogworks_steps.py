@@ -20,10 +20,19 @@ from typing import Any
 import pytest
 
 _MASK = "***"
-_SECRET = r"passw|secret|token|api_?key|private_?key|credential|authori[sz]ation|cookie"  # noqa: S105  # a pattern of names
+_WORDS = r"passw|secret|api_?key|private_?key|credential|authori[sz]ation|cookie"  # noqa: S105  # a pattern of names
+_OF_ACCESS = r"(?:access|api|auth|bearer|bot|csrf|deploy|github|id|refresh|session|user)_?token"
+_SECRET = f"{_WORDS}|{_OF_ACCESS}"
 _SECRET_NAME = re.compile(f"(?i){_SECRET}")
+# Parsers are full of tokens that are objects, numbers and `<p>`: by this name alone only what could be a credential is one.
+_TOKEN_NAME = re.compile("(?i)token")
+_COULD_BE_ONE = r"[\w.+/=~-]{6,}"
+_ONE = re.compile(_COULD_BE_ONE)
 _NAMED = re.compile(
     rf"(?i)\b(\w*(?:{_SECRET})\w*['\"]?\s*[=:]\s*)(?:'[^']*'?|\"[^\"]*\"?|[^\s,)\]}}'\"]+)",
+)
+_NAMED_TOKEN = re.compile(
+    rf"(?i)\b(\w*token\w*['\"]?\s*[=:]\s*)(['\"]?){_COULD_BE_ONE}\2(?=[\s,)\]}}'\"…]|$)",
 )
 _WELL_KNOWN = re.compile(
     r"\b(?:(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk-|AKIA|ASIA|eyJ)[\w.-]{8,}|(?i:bearer|basic) [\w.+/=-]{8,})"
@@ -209,12 +218,13 @@ class Shown(reprlib.Repr):
 
     def of(self, name: str, value: Any) -> str:
         """The value of what goes by that name."""
-        if _SECRET_NAME.search(name):
+        if _is_secret(name, value):
             return _MASK
         text = _ADDRESS.sub("0x…", self.repr(value))
         for place, shown in self._places.items():
             text = text.replace(place, shown)
         text = _NAMED.sub(rf"\1{_MASK}", _WELL_KNOWN.sub(_MASK, text))
+        text = _NAMED_TOKEN.sub(rf"\1{_MASK}", text)
         return text if len(text) <= self._max_chars else f"{text[: self._max_chars - 1]}…"
 
     def repr_dict(self, x: dict[Any, Any], level: int) -> str:
@@ -223,11 +233,16 @@ class Shown(reprlib.Repr):
         if level <= 0:
             return "{...}"
         shown = [
-            f"{self.repr1(key, level - 1)}: {_MASK if _is_secret(key) else self.repr1(value, level - 1)}"
+            f"{self.repr1(key, level - 1)}: {_MASK if _is_secret(key, value) else self.repr1(value, level - 1)}"
             for key, value in list(x.items())[: self.maxdict]
         ]
         return "{" + ", ".join([*shown, *(["..."] if len(x) > self.maxdict else [])]) + "}"
 
 
-def _is_secret(key: object) -> bool:
-    return isinstance(key, str) and _SECRET_NAME.search(key) is not None
+def _is_secret(name: object, value: object) -> bool:
+    if not isinstance(name, str):
+        return False
+    if _SECRET_NAME.search(name):
+        return True
+    said = value.decode("ascii", "replace") if isinstance(value, bytes) else value
+    return isinstance(said, str) and _TOKEN_NAME.search(name) is not None and _ONE.fullmatch(said) is not None
