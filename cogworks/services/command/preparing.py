@@ -10,7 +10,6 @@ from types import MappingProxyType
 from cogworks.domain_services.checking import Choice, Prepared, PrepareParams
 from cogworks.domain_services.messages import Request, Response
 from cogworks.services.answers import answered
-from cogworks.services.command.fetching import by_hand
 from cogworks.services.command.ground import (
     CONFIGURED,
     Ground,
@@ -22,10 +21,9 @@ from cogworks.services.command.ground import (
     with_words,
 )
 from cogworks.services.command.provision import Provision, provided
-from cogworks.services.command.rooms import open_room
-from cogworks.services.command.toolchains import ASKING, too_old
+from cogworks.services.command.rooms import hints_about, open_room
 from cogworks.services.sandbox.isolation import refusal
-from cogworks.services.setup.setups import SCRIPT, Setup
+from cogworks.services.setup.setups import SCRIPT
 
 _KEYED = (
     "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "go.mod", "go.sum", "Cargo.toml", "Cargo.lock",
@@ -38,8 +36,6 @@ _REPORTED = MappingProxyType(
     {"node-test": "a line for each test, by a reporter of ours in the form of node's own"}
 )
 """Format whose name says little -> what it is elsewhere."""
-_VERSIONS_S = 60.0
-"""How long programs may take to say their versions."""
 
 
 def prepare(request: Request, folder: Path, machine: Machine) -> Response:
@@ -50,21 +46,13 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         raise NotReady(reason)
     refuse_missing(found)
-    hints = partial(_hints, ground, machine)
+    hints = partial(hints_about, ground, machine)
     with provided(request, ground, machine, limit_s=params.timeout_s, hints=hints) as provision:
         with open_room(ground, provision, machine) as room:
             room.run(":", machine, timeout_s=params.timeout_s)
             versions = room.versions()
         result = _prepared(ground, found, provision, versions)
     return answered(request, (), result.model_dump(mode="json"), counts={}, versions=versions)
-
-
-def _hints(ground: Ground, machine: Machine, setup: Setup) -> tuple[str, ...]:
-    """What to do about a setup that fails: newer programs, or packages in another way."""
-    with open_room(ground, Provision(), machine) as room:
-        room.run(":", machine, timeout_s=_VERSIONS_S)
-        old = too_old({name: text_at(ground.place, name) for name in ASKING}, room.versions())
-    return (*old, *by_hand(ground.recipe, setup.lines))
 
 
 def _prepared(ground: Ground, found: Ground, provision: Provision, versions: dict[str, str]) -> Prepared:

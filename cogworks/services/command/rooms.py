@@ -14,15 +14,17 @@ from typing import NamedTuple
 from cogworks.codebase.confined import read_file
 from cogworks.own_folders import own_folder
 from cogworks.removal import temporary_folder
-from cogworks.services.command.ground import Ground, Machine
+from cogworks.services.command.fetching import by_hand
+from cogworks.services.command.ground import Ground, Machine, text_at
 from cogworks.services.command.provision import Provision
 from cogworks.services.command.recipe import REPORT, Recipe
 from cogworks.services.command.reports.cases import MAX_REPORT_BYTES
-from cogworks.services.command.toolchains import version_in, version_line
+from cogworks.services.command.toolchains import ASKING, too_old, version_in, version_line
 from cogworks.services.laid_out import left_out
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
 from cogworks.services.setup.layers import GEMS, lay_home, lay_over, own_programs
+from cogworks.services.setup.setups import Setup
 
 INSIDE = Path(__file__).with_name("inside")
 _SAID = ("stdout", "stderr")
@@ -31,6 +33,8 @@ _MOST_REPORTS = 5_000
 _CPU_FACTOR = 4
 # V8 and the JVM reserve far more address space than they ever use; what counts is memory.
 _LIMITS = Limits(address_bytes=512 * 1024**3, disk_bytes=8 * 1024**3, disk_entries=400_000)
+_VERSIONS_S = 60.0
+"""How long programs may take to say their versions."""
 
 
 class Said(NamedTuple):
@@ -293,3 +297,11 @@ def is_listened_to(recipe: Recipe) -> bool:
 def _beside(name: str, own: str, between: str, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
     there = asked.get(name) or room.configured(name)
     return {name: f"{own}{between}{there}" if there else own}
+
+
+def hints_about(ground: Ground, machine: Machine, setup: Setup) -> tuple[str, ...]:
+    """What to do about a setup that fails: newer programs, or packages in another way."""
+    with open_room(ground, Provision(), machine) as room:
+        room.run(":", machine, timeout_s=_VERSIONS_S)
+        old = too_old({name: text_at(ground.place, name) for name in ASKING}, room.versions())
+    return (*old, *by_hand(ground.recipe, setup.lines))

@@ -5,6 +5,7 @@ import re
 import shlex
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from cogworks.domain_services.checking import SimulateParams
@@ -27,7 +28,7 @@ from cogworks.services.command.ground import (
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
 from cogworks.services.command.reports.cases import Problem
-from cogworks.services.command.rooms import Room, Said, open_room
+from cogworks.services.command.rooms import Room, Said, hints_about, open_room
 from cogworks.services.command.running import Order, Ran, ran_by_file, run_lines
 from cogworks.services.command.selecting import (
     Asked,
@@ -93,7 +94,9 @@ def _report(request: Request, ground: Ground, params: SimulateParams, machine: M
         return TestReport(cases=(), collection_errors=tuple(errors))
     deadline_s = time.monotonic() + params.timeout_s
     with (
-        provided(request, ground, machine, limit_s=params.timeout_s) as provision,
+        provided(
+            request, ground, machine, limit_s=params.timeout_s, hints=partial(hints_about, ground, machine)
+        ) as provision,
         open_room(ground, provision, machine, key=_key(request, ground)) as room,
     ):
         # What a setup took is no longer there for the tests.

@@ -36,11 +36,12 @@ def test_a_program_that_is_older_than_a_manifest_asks_for_is_named(
 
 @pytest.mark.slow
 @needs("go")
-def test_a_setup_that_fails_under_an_older_program_names_the_program(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["prepare", "simulate"])
+def test_a_setup_that_fails_under_an_older_program_names_the_program(tmp_path: Path, method: str) -> None:
     files = {"go.mod": "module x\n\ngo 1.99.0\n", "a_test.go": "package x\n", "go.sum": "y v1.0.0 h1:A=\n"}
     base = committed(tmp_path / "repository", files)
 
-    error = ask("prepare", tmp_path / "repository", base=base, settings={"setup": ["go mod download"]}).error
+    error = ask(method, tmp_path / "repository", base=base, settings={"setup": ["go mod download"]}).error
 
     assert error is not None
     assert "go.mod asks for go 1.99.0 or newer, and this machine has 1." in error.message

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 _MASK = "***"
-_WORDS = r"passw|secret|api_?key|private_?key|credential|authori[sz]ation|cookie"  # noqa: S105  # a pattern of names
+_WORDS = r"passw|secret|api_?key|private_?key|credential|authori[sz]ation|cookie"
 _OF_ACCESS = r"(?:access|api|auth|bearer|bot|csrf|deploy|github|id|refresh|session|user)_?token"
 _SECRET = f"{_WORDS}|{_OF_ACCESS}"
 _SECRET_NAME = re.compile(f"(?i){_SECRET}")
