@@ -363,6 +363,23 @@ def test_the_project_s_own_options_do_not_hide_failures(service: ProcessService,
     assert [case.outcome for case in service.simulate(copy).cases] == ["failed", "failed"]
 
 
+def test_both_sides_of_a_comparison_are_shown_as_long_as_they_have_a_screenful(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    wanted = "\\n".join(f"<li>{number}</li>" for number in range(12))
+    test = f"def test_a(): assert '{wanted}'.replace('7', 'x') == '{wanted}'\n"
+
+    (case,) = service.simulate(repository(tmp_path / "short", {"test_a.py": test})).cases
+
+    assert case.outcome == "failed"
+    assert [f"<li>{number}</li>" in case.message for number in (0, 6, 8, 11)] == [True] * 4
+    assert "truncated" not in case.message
+    long = test.replace("\\n", "\\n" * 9).replace("'7'", "'i'")
+    (case,) = service.simulate(repository(tmp_path / "long", {"test_a.py": long})).cases
+    assert "truncated" in case.message
+    assert case.message.count("\n") < 50
+
+
 def test_what_was_compiled_of_an_earlier_text_is_not_run(service: ProcessService, tmp_path: Path) -> None:
     copy = repository(tmp_path, {"test_one.py": "import one\n\ndef test_one(): assert one.NUMBER == 2\n"})
     source = tmp_path / "one.py"

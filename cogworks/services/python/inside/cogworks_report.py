@@ -6,12 +6,14 @@ import gc
 import os
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from _pytest.reports import CollectReport, TestReport
 from cogworks_records import Records, Seal, capped, taken_early, written
 
+_SHOWN = {"DEFAULT_MAX_LINES": 40, "DEFAULT_MAX_CHARS": 2_400}
 _EARLY = taken_early()
 # pytest looks for garbage at its end, among all that it has loaded: what stays until then is none. Hardly anything of the
 # repository is loaded yet, and what its tests leave behind is found as ever.
@@ -33,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _let_comparisons_be_shown()
     # Workers of pytest-xdist load the plugin too, and have no such file; only the process that collects their reports writes.
     if hasattr(config, "workerinput"):
         return
@@ -46,6 +49,18 @@ def pytest_configure(config: pytest.Config) -> None:
         reporter = Reporter(descriptor, _EARLY.pop(descriptor, None))
         config.pluginmanager.register(reporter, "cogworks-reporter")
         config.pluginmanager.register(Avoidance(reporter.deadly), "cogworks-avoidance")
+
+
+def _let_comparisons_be_shown() -> None:
+    """By default pytest keeps eight lines of what differs; whoever repairs the code has nothing else to go by."""
+    with suppress(ImportError):
+        from _pytest.assertion import truncate  # noqa: PLC0415 - no part of what pytest promises
+
+        # Where they stand differs between versions; a limit in the project's own configuration goes before them.
+        for holder in filter(None, (truncate, getattr(truncate, "TruncationBudget", None))):
+            for name, value in _SHOWN.items():
+                if hasattr(holder, name):
+                    setattr(holder, name, value)
 
 
 class Reporter(Records):
