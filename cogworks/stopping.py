@@ -1,8 +1,12 @@
-"""How signals reach cogworks: a handler raises or writes one byte, and never takes a lock that the code it broke into may hold."""
+"""How signals reach cogworks: a handler raises or writes one byte, and never takes a lock that the code it broke into may hold.
+
+How whoever stopped a process waits for its end.
+"""
 
 import os
 import select
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -81,6 +85,26 @@ def left_by_signal() -> Iterator[None]:
     """SIGTERM is the ordinary end of this process: it passes through every `finally`, and the exit code is 0."""
     with _handled({signal.SIGTERM: _leave}):
         yield
+
+
+def ends_within(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
+    """Whether a child is gone, or goes within that time; told of it at once where the system does that.
+
+    `Popen.wait` looks again and again, with pauses that become as long as the end took so far.
+    """
+    if process.poll() is None and hasattr(os, "pidfd_open"):
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            waiting = select.poll()
+            waiting.register(descriptor, select.POLLIN)
+            waiting.poll(seconds * 1000)
+        finally:
+            os.close(descriptor)
+        seconds = 0.0
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+        return True
+    return False
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

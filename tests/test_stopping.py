@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cogworks
-from cogworks.stopping import ENDINGS, Stop, ended_by_signal, left_by_signal, noted_signals
+from cogworks.stopping import ENDINGS, Stop, ended_by_signal, ends_within, left_by_signal, noted_signals
 from tests.limits import ENDS_WITHIN_S
 
 PACKAGE = Path(cogworks.__file__).parent
@@ -143,3 +143,17 @@ def _handlers(module: Path) -> list[ast.FunctionDef]:
 
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["told of the end", "looks for it"])
+def test_the_end_of_a_child_is_waited_for(monkeypatch: pytest.MonkeyPatch, is_told: bool) -> None:
+    if not is_told:
+        # As on macOS.
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert not ends_within(child, 0.05)
+        child.terminate()
+        assert ends_within(child, ENDS_WITHIN_S)
+        assert child.returncode == -signal.SIGTERM
+        # Nobody has to be asked any more.
+        assert ends_within(child, 0.0)

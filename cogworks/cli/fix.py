@@ -118,7 +118,7 @@ def fix(
     starts = click.get_current_context().with_resource(started_ahead(repo, own_environment()))
     from cogworks.repair.testcommand import USUAL, read_command
     from cogworks.settings.config import read_environment
-    from cogworks.wiring.fix_model import Order
+    from cogworks.wiring.fix_order import Order
     from cogworks.wiring.fix_targets import NothingFails
     from cogworks.wiring.fix_workplace import open_workplace
 

@@ -4,6 +4,7 @@ import atexit
 import gc
 import importlib
 import json
+import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -98,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     gc.set_threshold(_COLLECTED_FROM)
     # `httpx` brings a command line of its own, which loads as much again; None is Python's word for what is not to be had.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # which the types of `sys` do not know
+    # pydantic would look through every installed package for plugins, of which none is ours.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Nor does the end of the process look for what the system takes back anyway.
     atexit.register(gc.freeze)
     words = list(sys.argv[1:] if arguments is None else arguments)

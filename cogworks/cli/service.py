@@ -1,5 +1,6 @@
 """`cogworks service`: the bundled domain services, and the conformance suite for anybody's."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -95,13 +96,17 @@ def python(
 
     Example: cogworks service python --socket /run/user/1000/python.sock
     """
-    from cogworks.services.python.__main__ import run
-
     if socket_path is None and http_address is None:
         raise UsageError("where should the service listen? Give --socket PATH or --http HOST:PORT.")
     http = None if http_address is None else _http(http_address, token_file, certificate)
-    environments = _environments(environments_folder, build_from_source=build_from_source)
     clone_token = _clone_token(clones_from, clone_token_file)
+    from cogworks.services.sandbox.probing import begun
+
+    # The trial waits for programs most of the time, in which the rest is loaded.
+    isolation = begun(os.environ.get("PATH", os.defpath))
+    from cogworks.services.python.__main__ import run
+
+    environments = _environments(environments_folder, build_from_source=build_from_source)
     try:
         run(
             socket_path,
@@ -111,6 +116,7 @@ def python(
             clone_token=clone_token,
             until_stdin_closes=until_stdin_closes,
             listening=lambda address: show_line(f"listening at {address}"),
+            isolation=isolation,
         )
     except OSError as error:
         place = http_address if socket_path is None else str(socket_path)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from cogworks.codebase.confined import read_file
 from cogworks.codebase.git import Git, spare_index, zsplit
@@ -17,6 +17,7 @@ from cogworks.codebase.making import content_digest
 from cogworks.codebase.reading import read_text
 from cogworks.codebase.unwritable import SUBMODULE
 
+Found = TypeVar("Found")
 Runs = Callable[..., str]
 """Runs git in the worktree."""
 _ATTRIBUTES = ":(glob)**/.gitattributes"
@@ -173,7 +174,7 @@ class KnownTrees:
         return digest.hexdigest()
 
 
-class KnownDiffs:
+class KnownStaged(Generic[Found]):
     """What is staged, compared with commits: it is another when the index is, which git writes anew whenever something is staged."""
 
     def __init__(self, folder: Path) -> None:
@@ -181,10 +182,10 @@ class KnownDiffs:
         folder: of git, for this worktree.
         """
         self._index = folder / "index"
-        self._known: dict[tuple[str, str], str] = {}
+        self._known: dict[tuple[str, str], Found] = {}
 
-    def diff_from(self, base: str, ask: Callable[[], str]) -> str:
-        """The diff from a commit, which git is asked for where it was not with this index."""
+    def since(self, base: str, ask: Callable[[], Found]) -> Found:
+        """What is other than in a commit, which git is asked for where it was not with this index."""
         name = (base, _digest(self._index))
         if name not in self._known:
             self._known[name] = ask()

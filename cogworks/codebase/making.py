@@ -161,7 +161,7 @@ def lying_copy(checkout: Path, folder: Path, git: Git) -> LyingCopy:
 
     read = looking_at(checkout, git)
     head = read("rev-parse", "-q", "--verify", "HEAD^{commit}", ok=(0, 1, 128)).strip()
-    borrow(checkout, folder, git)
+    borrow(checkout, folder, git, read=read)
     for line in read("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags").splitlines():
         oid, _, name = line.partition(" ")
         git.run("update-ref", name, oid, cwd=folder)
@@ -199,15 +199,18 @@ def looking_at(checkout: Path, git: Git) -> Callable[..., str]:
     return partial(git.looking(checkout).run, *TRUSTING, cwd=checkout)
 
 
-def borrow(checkout: Path, folder: Path, git: Git) -> None:
+def borrow(checkout: Path, folder: Path, git: Git, *, read: _Read | None = None) -> None:
     """Make an empty repository at `folder` that finds every object of a checkout where it lies, and nothing of its configuration.
 
     No program of git looks into the checkout meanwhile, as one does for `git clone`: it would obey that configuration.
 
+    Args:
+        read: what `looking_at` makes for this checkout, where it was made already.
+
     Raises:
         GitFailed: the checkout is broken.
     """
-    read = looking_at(checkout, git)
+    read = read or looking_at(checkout, git)
     form = read("rev-parse", "--show-object-format").strip()
     git.run("init", "--quiet", f"--object-format={form}", str(folder), cwd=checkout)
     objects, shallow = (

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
-from cogworks.codebase.disktree import KnownDiffs, KnownTrees, Lying
+from cogworks.codebase.disktree import KnownStaged, KnownTrees, Lying
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import (
     Git,
@@ -38,6 +38,7 @@ _DIFF = (
     *("-c", "diff.suppressBlankEmpty=false", "diff", "--cached", "--no-renames", "--full-index"),
     *("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"),
 )
+_RAW = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev")
 _APPLY = ("apply", "--index", "--whitespace=nowarn", "--no-ignore-whitespace")
 
 
@@ -94,7 +95,8 @@ class PatchTree:
         self._identity = identity
         self._lock_wait_s = lock_wait_s
         self._folder = Path(self._run("rev-parse", "--absolute-git-dir").removesuffix("\n"))
-        self._known, self._diffs = KnownTrees(path, self._folder), KnownDiffs(self._folder)
+        self._known, self._diffs = KnownTrees(path, self._folder), KnownStaged[str](self._folder)
+        self._staged = KnownStaged[tuple[StagedFile, ...]](self._folder)
         self._digests: dict[str, tuple[tuple[int, ...], str]] = {}
         self._trees: dict[str, str] = {}
 
@@ -122,8 +124,7 @@ class PatchTree:
         if state is None:
             return False
         break_locks(self._folder, self._run, wait_s=self._lock_wait_s)
-        head = self._head()
-        if head != state.head and self._run("rev-parse", "HEAD^").strip() != state.head:
+        if (head := self._head()) != state.head and self._run("rev-parse", "HEAD^").strip() != state.head:
             raise CodebaseError(
                 f"{self._path}: HEAD is {head}, neither the commit a transaction started from ({state.head}) nor one "
                 "after it. Remove the worktree and start again."
@@ -154,9 +155,8 @@ class PatchTree:
         entries = self._entries()
         if self._tree_of(entries) != tree:
             raise CodebaseError(f"{self._path}: the files on the disk are not those of {head}")
-        manifest = self._manifest(entries.untracked)
         untracked = tuple(entries.untracked)
-        return TreeState(head=head, tree=tree, manifest=manifest, untracked=untracked)
+        return TreeState(head=head, tree=tree, manifest=self._manifest(untracked), untracked=untracked)
 
     def view_of(self, paths: Sequence[str]) -> TreeView:
         """What a diff that names these paths is judged against; a path that cannot be one has no source."""
@@ -188,12 +188,12 @@ class PatchTree:
 
     def staged(self) -> tuple[StagedFile, ...]:
         """What differs between the last commit and what is staged."""
-        fields = zsplit(
-            self._run("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "HEAD")
-        )
-        entries = [
-            (*fields[at].removeprefix(":").split(" "), fields[at + 1]) for at in range(0, len(fields), 2)
-        ]
+        return self._staged.since(self._head(), self._found_staged)
+
+    def _found_staged(self) -> tuple[StagedFile, ...]:
+        fields = zsplit(self._run(*_RAW, "HEAD"))
+        pairs = zip(fields[::2], fields[1::2], strict=True)
+        entries = [(*about.removeprefix(":").split(" "), path) for about, path in pairs]
         texts = self._blobs([entry[3] for entry in entries])
         return tuple(
             StagedFile(
@@ -215,7 +215,7 @@ class PatchTree:
 
     def diff_from(self, base: CommitOid) -> str:
         """Unified diff from a commit to what is staged."""
-        return self._diffs.diff_from(base, partial(self._run, *_DIFF, base))
+        return self._diffs.since(base, partial(self._run, *_DIFF, base))
 
     def commit(self, message: str, state: TreeState) -> CommitOid:
         """Commit what is staged and nothing else; what was written besides since the checkpoint is removed first.
@@ -233,6 +233,7 @@ class PatchTree:
         extra = authorship(self._identity, seconds)
         oid = self._run("commit-tree", tree, "-p", state.head, extra=extra, stdin=message).strip()
         self._run("update-ref", "-m", "transaction", "HEAD", oid, state.head)
+        self._trees[oid] = tree
         return CommitOid(oid)
 
     def roll_back(self, state: TreeState) -> None:
@@ -241,8 +242,7 @@ class PatchTree:
         Raises:
             RollbackFailed: the tree still differs; nothing in it may be trusted.
         """
-        head = self._head()
-        if head != state.head:
+        if (head := self._head()) != state.head:
             self._run("update-ref", "-m", "transaction undone", "HEAD", state.head, head)
         self._restore(state.tree, state)
 

@@ -1,13 +1,12 @@
 """A change in the working copy: brought into the project's formatting, judged by what it makes worse, and told to whoever proposed it."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cogworks.codebase.changes import FileChange
 from cogworks.cycle.feedback import Setback, Trial, judge_diagnostics, judge_setback
 from cogworks.cycle.results import TestFacts
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides_any, is_hidden
-from cogworks.nodes.contract import DomainService, Workspace
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.measure import (
     BAD,
@@ -22,13 +21,17 @@ from cogworks.repair.transact.measure import (
 from cogworks.repair.transact.outcomes import Result
 from cogworks.vocabulary import Severity
 
+if TYPE_CHECKING:
+    # Whoever repairs a checkout makes no visit and need not load what one does.
+    from cogworks.nodes.contract import DomainService, Workspace
+
 Said = TypeVar("Said")
 
 
 class FilesAsFound:
     """What the domain service says of files as they were before any change; each file is asked about once."""
 
-    def __init__(self, service: DomainService, workspace: Workspace) -> None:
+    def __init__(self, service: "DomainService", workspace: "Workspace") -> None:
         self.service = service
         self.workspace = workspace
         self._untidy: dict[str, bool] = {}
@@ -63,7 +66,7 @@ class FilesAsFound:
 class KnownFaults:
     """What the static checks said of files before a visit touched them."""
 
-    def __init__(self, service: DomainService, workspace: Workspace) -> None:
+    def __init__(self, service: "DomainService", workspace: "Workspace") -> None:
         self._service = service
         self._workspace = workspace
         self._of: dict[str, frozenset[StaticError]] = {}

@@ -10,7 +10,6 @@ from cogworks.domain_services.languages import told_at
 from cogworks.domain_services.limits import within
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.over_socket import SocketTransport
-from cogworks.domain_services.over_wire import HttpTransport
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import ServiceGone, ServiceRefused, Transport
 from cogworks.masking import secrets_of
@@ -113,6 +112,8 @@ def open_transport(
         raise ServiceRefused(f"the variable {token.variable} {token.problem}")
     if service.ca_file and not Path(service.ca_file).is_file():
         raise ServiceGone(f"the certificates {service.ca_file!r} are not there; correct `ca_file`")
+    from cogworks.domain_services.over_wire import HttpTransport  # noqa: PLC0415 - most services are asked over a socket, and HTTP would slow every start down
+
     return HttpTransport(
         service.url, token=token.value, ca_file=Path(service.ca_file) if service.ca_file else None
     )

@@ -14,8 +14,9 @@ from types import MappingProxyType
 from cogworks.domain_services.over_socket import exchange_line
 from cogworks.domain_services.transport import ServiceGone, ServiceSlow
 from cogworks.removal import remove_tree
+from cogworks.stopping import ends_within
 
-_POLL_S = 0.02
+_POLL_S = 0.005
 _FAREWELL_S = 3.0
 _TAIL_BYTES = 2000
 _MAX_SOCKET_BYTES = 100
@@ -92,10 +93,7 @@ class ServiceProcess:
 
     def has_ended(self, *, within_s: float) -> bool:
         """Whether the process is gone, or goes within that time."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(within_s)
-            return True
-        return False
+        return ends_within(self._process, within_s)
 
     def exchange(self, _method: str, line: bytes, /, *, limit_s: float) -> bytes:
         """As the Protocol `Transport` says; a connection of its own for every exchange."""
@@ -112,9 +110,7 @@ class ServiceProcess:
             if self._process.stdin is not None:
                 self._process.stdin.close()
         self._signal(signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            return self._process.wait(within_s)
-        return None
+        return self._process.returncode if ends_within(self._process, within_s) else None
 
     def close(self) -> None:
         """End the service and everything in its process group; its directory goes too."""

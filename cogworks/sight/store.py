@@ -146,9 +146,9 @@ def _connected(path: Path) -> sqlite3.Connection:
         path.chmod(0o600)
     # Actions of a coding cycle run in threads of their own, one after the other.
     connection = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
-    # What is lost with the machine is read again.
+    # What is lost with the machine is read again. First of all: what comes after it waits for no disk.
     connection.execute("PRAGMA synchronous = OFF")
+    connection.execute("PRAGMA journal_mode = WAL")
     return _made(connection)
 
 

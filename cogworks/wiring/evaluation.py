@@ -43,7 +43,7 @@ from cogworks.unfit import writing
 from cogworks.vocabulary import Value
 from cogworks.wiring.clone import clone_of, own_files
 from cogworks.wiring.fix import Repair, open_repair
-from cogworks.wiring.fix_model import Order
+from cogworks.wiring.fix_order import Order
 from cogworks.wiring.services import open_panel
 
 RECORDINGS = "cassettes"

@@ -33,7 +33,8 @@ from cogworks.tools.schemas import schema_problem
 from cogworks.vocabulary import RunId
 from cogworks.wiring.clone import asked_about
 from cogworks.wiring.committer import COMMITTER
-from cogworks.wiring.fix_model import Asked, Order, Unasked
+from cogworks.wiring.fix_model import Asked, Unasked
+from cogworks.wiring.fix_order import Order
 from cogworks.wiring.fix_workplace import Workplace, open_workplace
 from cogworks.wiring.looks import LOOKS_FILE, looks_at
 from cogworks.wiring.probes import Site, laboratory_of

@@ -1,10 +1,8 @@
-"""What a repair is asked to do, which model it asks, what that may cost, and why none is asked."""
+"""Which model a repair asks, what that may cost, and why none is asked."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.errors import PermissionRefused
@@ -12,13 +10,13 @@ from cogworks.llm.gateway import Gateway, LookLimits
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
 from cogworks.llm.waiting import Heard, ToldProvider
-from cogworks.repair.instance import Instance
-from cogworks.repair.options import ModelChoice, Options
-from cogworks.settings.config import CONFIG_FILE, Config, Environment, parse_config
+from cogworks.repair.options import ModelChoice
+from cogworks.settings.config import CONFIG_FILE, Config, Environment, child_environment, parse_config
 from cogworks.settings.sections import LlmConfig, Price
 from cogworks.telling import During
+from cogworks.tools.records import redactor_of
+from cogworks.wiring.fix_order import Order
 from cogworks.wiring.model import gateway_of, open_provider, priced, silence_of, withholding
-from cogworks.wiring.tools import open_redactor
 
 _NODE = "code_generation"
 """Whose limits a repair has: it asks for code as well."""
@@ -29,26 +27,6 @@ NO_MODEL = (
 _OWN = "own-client"
 _FREE = Price(input=0, output=0, cache_write=0, cache_read=0)
 """What a client of the caller's own costs is the caller's business."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is to be repaired, where."""
-
-    repository: Path
-    instance: Instance
-    options: Options
-    suite: tuple[str, ...] = ()
-    """Files and folders whose tests are the whole suite; none: what the runner finds."""
-    command: str = ""
-    words: tuple[str, ...] = ()
-    """What of the command the services have to keep; none: their own way."""
-    is_offline: bool = False
-    """Whether no model is asked, whatever is configured."""
-    max_cost_usd: Decimal | None = None
-    """Less than the repository's own budget; None: that alone counts."""
-    with_uncommitted: bool = False
-    """Whether the repair starts at the checkout as it lies there; else at a commit."""
 
 
 class Unasked(NamedTuple):
@@ -96,7 +74,7 @@ def open_model(
             withholding(provider),
             is_full=logging.prompts == "full",
             max_tokens=logging.max_prompt_tokens,
-            redact=open_redactor().text,
+            redact=redactor_of(child_environment()).text,
         )
         sight = config.sight
         limits = LookLimits(max_turns=sight.turns(_NODE), max_input_tokens=sight.max_tokens)

@@ -1,22 +1,27 @@
 """Which tests a repair is about: those that are named, or all that fail."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from cogworks.codegen.suitability import failing_in
 from cogworks.domain_services.messages import EVERYTHING, ErrorCode, TestReport
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.transact.gates import Limits
-from cogworks.repair.transact.transaction import Checks
 from cogworks.repair.unloaded import MAX_NAMED, unloaded_of
+
+
+class RunsTests(Protocol):
+    """Who runs tests, none: the whole suite; of `transaction.Checks` what is wanted here."""
+
+    def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport: ...
 
 
 class NothingFails(Exception):
     """The whole suite passes, so that nothing is to be repaired."""
 
 
-def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None]) -> Instance:
+def with_failing(instance: Instance, checks: RunsTests, say: Callable[[str], None]) -> Instance:
     """The task with every test that fails now; the suite runs once for it.
 
     Raises:
@@ -25,6 +30,8 @@ def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None])
     """
     limit_s = Limits().baseline_s
     report = asked_once(checks, (), limit_s)
+    from cogworks.codegen.suitability import failing_in  # noqa: PLC0415 - loaded by now, for the tests took their time
+
     if report.timed_out:
         hung = f" ({', '.join(report.hung)})" if report.hung else ""
         raise UsageError(
@@ -45,7 +52,7 @@ def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None])
     return instance.model_copy(update={"failing_tests": failing})
 
 
-def asked_once(checks: Checks, tests: tuple[str, ...], limit_s: float) -> TestReport:
+def asked_once(checks: RunsTests, tests: tuple[str, ...], limit_s: float) -> TestReport:
     """Whether a command of the user's takes ids and reports them is found out before anything is paid for."""
     try:
         return checks.run(tests, timeout_s=limit_s)

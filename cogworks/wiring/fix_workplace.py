@@ -1,12 +1,13 @@
 """Where a repair works: a clone of its own, the services and the model, and which tests fail there.
 
-Loads what the first run of the tests needs. While they run, whoever waits may load the rest, which is in `wiring/fix`.
+Loads what the first run of the tests needs. While they run the model is opened, and whoever waits may load the rest, which is in `wiring/fix`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cogworks.codebase.places import scratch_folder
 from cogworks.codebase.treefacts import Checkout
@@ -20,15 +21,20 @@ from cogworks.repair.instance import Instance
 from cogworks.repair.testcommand import TestPace
 from cogworks.repair.transact.gates import Limits as RepairLimits
 from cogworks.repair.transact.steady import SteadyTests
-from cogworks.settings.config import Environment
+from cogworks.settings.config import Environment, parse_config
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store as SightStore
 from cogworks.telling import During, in_silence
 from cogworks.wiring.clone import Copy, clone_as_it_lies, clone_of, own_files
-from cogworks.wiring.fix_model import Asked, Order, Unasked, open_model
-from cogworks.wiring.fix_targets import asked_once, with_failing
+from cogworks.wiring.fix_order import Order
+from cogworks.wiring.fix_targets import RunsTests, asked_once, with_failing
+from cogworks.wiring.meanwhile import ChecksMeanwhile, Meanwhile
 from cogworks.wiring.probes import Lent
 from cogworks.wiring.services import open_panel
+
+if TYPE_CHECKING:
+    # Loaded while the tests run.
+    from cogworks.wiring.fix_model import Asked, Unasked
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Workplace:
     """Below `.cogworks`, as they are committed."""
     names: tuple[str, ...]
     """What lies at the root of the repository."""
-    asked: Asked | Unasked
+    asked: "Asked | Unasked"
     panel: ServicePanel
     lent: Lent
     index: Callable[[], Index]
@@ -71,23 +77,25 @@ def open_workplace(
         cloned = clone_as_it_lies if order.with_uncommitted else clone_of
         copy = cloned(order.repository, order.instance, folder, say)
         files = own_files(copy.path)
+        if (text := files.get("config.toml")) is not None:
+            # Before anything of the repository runs.
+            parse_config(text)
         names = tuple(each.name for each in copy.path.iterdir())
         lent = Lent()
-        with (
-            open_model(order, environment, files, provider, during) as asked,
-            open_panel(
-                files,
-                environment,
-                caller=Caller(node="fix"),
-                warn=say,
-                left_s=lent.left_s,
-                test_command=order.words,
-                names=names,
-                starts=starts,
-            ) as panel,
-        ):
-            if isinstance(asked, Unasked):
-                say(f"{asked.reason}\nOnly the steps that need no model run. Your files stay as they are.")
+        with ExitStack() as opened:
+            opening: Meanwhile[Asked | Unasked] = Meanwhile(starts)
+            panel = opened.enter_context(
+                open_panel(
+                    files,
+                    environment,
+                    caller=Caller(node="fix"),
+                    warn=say,
+                    left_s=lent.left_s,
+                    test_command=order.words,
+                    names=names,
+                    starts=opening,
+                )
+            )
             store, checkout = SightStore(folder / "sight.sqlite3"), Checkout(copy.path, copy.git)
             consulted = SteadyTests(
                 Consulted(
@@ -101,11 +109,14 @@ def open_workplace(
                     apart=copy.apart(folder / "beside"),
                 )
             )
-            instance = order.instance
-            if not instance.failing_tests:
-                instance = with_failing(instance, consulted, say)
-            elif order.words:
-                asked_once(consulted, instance.failing_tests, RepairLimits().targeted_s)
+            opening.begin(
+                lambda: _opened(opened, order, environment, files, provider=provider, during=during, say=say)
+            )
+            try:
+                instance = _with_targets(order, ChecksMeanwhile(consulted, opening), say)
+            finally:
+                # What it opens is closed with everything else, and not before it is open.
+                asked = opening.result()
             yield Workplace(
                 order=order,
                 environment=environment,
@@ -120,3 +131,32 @@ def open_workplace(
                 consulted=consulted,
                 instance=instance,
             )
+
+
+def _with_targets(order: Order, checks: RunsTests, say: Callable[[str], None]) -> Instance:
+    """The task with its failing tests. Raises: as `with_failing`."""
+    instance = order.instance
+    if not instance.failing_tests:
+        return with_failing(instance, checks, say)
+    if order.words:
+        asked_once(checks, instance.failing_tests, RepairLimits().targeted_s)
+    return instance
+
+
+def _opened(
+    opened: ExitStack,
+    order: Order,
+    environment: Environment,
+    files: Mapping[str, str],
+    *,
+    provider: Provider | None,
+    during: During,
+    say: Callable[[str], None],
+) -> "Asked | Unasked":
+    """The model of the repair, until the stack is closed, or why there is none, which people are told at once."""
+    from cogworks.wiring.fix_model import Unasked, open_model  # noqa: PLC0415 - the tests need nothing of it
+
+    asked = opened.enter_context(open_model(order, environment, files, provider, during))
+    if isinstance(asked, Unasked):
+        say(f"{asked.reason}\nOnly the steps that need no model run. Your files stay as they are.")
+    return asked

@@ -25,8 +25,6 @@ from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import Heard, ToldProvider
 from cogworks.llm.withholding import Withholding
 from cogworks.masking import secrets_of
-from cogworks.packs.choosing import FrozenPacks
-from cogworks.packs.telling import knowledge
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.sections import Price as ConfiguredPrice
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     # Whoever repairs a checkout makes no visit and need not load what one does.
     from cogworks.engine.ports import SessionOrder
     from cogworks.llm.providers.openai import OpenAIProvider
+    from cogworks.packs.choosing import FrozenPacks
 
 _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
 
@@ -98,13 +97,13 @@ def _gateway(
     *,
     memory: Mapping[str, ModelReply] | None = None,
     on_reply: Callable[[ReplyRecord], None] = lambda _: None,
-    packs: FrozenPacks | None = None,
+    packs: "FrozenPacks | None" = None,
     secure: Secures = lambda *_: None,
 ) -> Gateway:
     llm = config.llm
     return Gateway(
         provider,
-        shipped_prompts(prompts_in(files), knowledge=knowledge(packs)),
+        shipped_prompts(prompts_in(files), knowledge=_knowledge(packs)),
         ModelSettings(
             model=llm.model, fallback_model=llm.fallback_model, max_output_tokens=llm.max_output_tokens
         ),
@@ -114,6 +113,14 @@ def _gateway(
         memory=memory,
         on_reply=on_reply,
     )
+
+
+def _knowledge(packs: "FrozenPacks | None") -> str:
+    if packs is None:
+        return ""
+    from cogworks.packs.telling import knowledge
+
+    return knowledge(packs)
 
 
 def check_model(config: Config, files: Mapping[str, str], environment: Environment) -> None:

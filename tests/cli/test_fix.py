@@ -15,7 +15,7 @@ from cogworks.repair.options import Options
 from cogworks.settings.config import read_environment
 from cogworks.tools.records import is_closed, read_records
 from cogworks.wiring.fix import open_repair
-from cogworks.wiring.fix_model import Order
+from cogworks.wiring.fix_order import Order
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
 from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, make_task, pattern, plan
@@ -304,6 +304,23 @@ def test_what_cannot_be_kept_ends_with_2_before_anything_is_done(
 
     assert code == 2
     assert problem in capsys.readouterr().err
+
+
+@pytest.mark.slow
+# The long test itself would be ended after 300 seconds.
+@pytest.mark.timeout(250)
+def test_a_model_that_cannot_be_opened_ends_the_tests_that_run_meanwhile(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "tests" / "test_long.py").write_text("import time\n\n\ndef test_long():\n    time.sleep(3600)\n")
+    monkeypatch.setenv("COGWORKS_LLM_PROVIDER", "nobody")
+    monkeypatch.setenv("COGWORKS_LLM_MODEL", "claude-sonnet-5-5")
+
+    code = ended("--repo", shop, "--json")
+
+    told = json.loads(capsys.readouterr().out)
+    assert code == 2
+    assert told["message"].startswith("`COGWORKS_LLM_PROVIDER` is 'nobody'; known providers are")
 
 
 @pytest.mark.slow

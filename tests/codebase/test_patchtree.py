@@ -279,6 +279,23 @@ def test_what_is_staged_is_compared_once(tree: Path) -> None:
     assert sum(each.startswith("-c diff") for each in counting.ran) == 2
 
 
+def test_what_is_staged_is_looked_at_once_for_each_state_of_it(tree: Path) -> None:
+    counting = Counting(tree.parent)
+    worktree = patch_tree(tree, counting)
+    state = worktree.checkpoint()
+
+    nothing = [worktree.staged(), worktree.staged()]
+    assert worktree.apply(FIX) is None
+    fixed = [worktree.staged(), worktree.staged()]
+    # Another commit is another answer, with the same files staged.
+    worktree.commit("fix", state)
+    kept = worktree.staged()
+
+    assert (nothing, kept) == ([(), ()], ())
+    assert fixed[0] == fixed[1] != ()
+    assert sum(each.startswith("diff-index") for each in counting.ran) == 3
+
+
 def test_the_file_of_a_head_says_what_git_says(tree: Path) -> None:
     folder = Path(git(tree, "rev-parse", "--absolute-git-dir"))
 

@@ -25,7 +25,7 @@ from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
-from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.probing import begun, strongest
 from tests.services.asking import answered, repository
 from tests.services.processes import running
 
@@ -504,3 +504,18 @@ def test_an_ordinary_suite_has_the_same_results_behind_walls_as_without(tmp_path
     assert [case.outcome for case in held.cases] == ["passed"] * 7 + ["failed"]
     assert held.blocked == ()
     assert held.cases == free.cases
+
+
+def test_what_is_looked_for_in_a_thread_is_the_same() -> None:
+    assert begun(os.environ["PATH"])() == HERE
+
+
+def test_why_nothing_could_be_tried_is_told_to_whoever_waits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+
+    waiting = begun(os.environ["PATH"])
+
+    with pytest.raises(FileNotFoundError):
+        waiting()

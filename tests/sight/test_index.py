@@ -1,8 +1,10 @@
 """One tree, ready to be searched; what it says is read once for each content."""
 
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +87,25 @@ def test_relative_imports_of_scripts_lead_to_files() -> None:
     index = Index(MemoryTree(files), Store())
 
     assert index.imports(["lib/cart.js"]) == {"lib/cart.js": {"lib/pricing.js"}}
+
+
+def test_the_file_is_made_without_waiting_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def connect(*words: Any, **more: Any) -> sqlite3.Connection:
+        connection = sqlite3.Connection(*words, **more)
+        connection.set_trace_callback(said.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+
+    Store(tmp_path / "sight.sqlite3").close()
+
+    # What comes before this waits.
+    assert said[0] == "PRAGMA synchronous = OFF"
+    assert "PRAGMA journal_mode = WAL" in said
 
 
 def test_a_file_that_is_no_text_is_known_and_says_nothing() -> None:

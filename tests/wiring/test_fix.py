@@ -19,7 +19,7 @@ from cogworks.repair.options import Logging, ModelChoice, Options
 from cogworks.repair.testcommand import read_command
 from cogworks.settings.config import read_environment
 from cogworks.wiring.fix import open_repair
-from cogworks.wiring.fix_model import Order
+from cogworks.wiring.fix_order import Order
 from tests.codebase.repositories import git
 from tests.cycle.runlog_grammar import NAMED, problems
 from tests.fakes import ScriptedModel

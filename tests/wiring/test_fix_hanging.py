@@ -12,7 +12,7 @@ from cogworks.repair.options import Gates, Options
 from cogworks.settings.config import read_environment
 from cogworks.telling import unknown
 from cogworks.wiring.fix import open_repair
-from cogworks.wiring.fix_model import Order
+from cogworks.wiring.fix_order import Order
 from tests.fakes import ScriptedModel
 from tests.fixing import diffs, landmark, make_shop, pattern, place, plan
 

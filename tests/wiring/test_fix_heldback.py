@@ -13,7 +13,7 @@ from cogworks.repair.instance import Instance
 from cogworks.repair.proof import Proof
 from cogworks.settings.config import read_environment
 from cogworks.wiring.fix import open_repair
-from cogworks.wiring.fix_model import Order
+from cogworks.wiring.fix_order import Order
 from tests.fakes import ScriptedModel
 from tests.fixing import PATIENT, diffs, landmark, make_shop, place, plan
 

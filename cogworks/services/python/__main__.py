@@ -12,7 +12,8 @@ from cogworks.services.python.code.files import Shelf
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine
-from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.isolation import Isolation
+from cogworks.services.sandbox.probing import begun
 from cogworks.services.sandbox.starting import LAUNCHERS
 from cogworks.services.serving import HttpAddress, end_with_standard_input, serve
 from cogworks.stopping import left_by_signal
@@ -27,6 +28,7 @@ def run(
     clone_token: str | None = None,
     until_stdin_closes: bool,
     listening: Callable[[str], None] = lambda _: None,
+    isolation: Callable[[], Isolation] | None = None,
 ) -> None:
     """Serve until SIGTERM, or until standard input closes; a test run that is under way ends with the process.
 
@@ -34,16 +36,17 @@ def run(
         environments: of the repositories; None: tests run with the packages of this process.
         clones_from: the URLs below which repositories may be cloned, with `clone_token`.
         listening: is told each address as soon as callers are let in.
+        isolation: the strongest of this machine, where somebody looks for it already.
     """
     # As an exception it passes through the `finally` that ends a running pytest.
     with left_by_signal():
         if until_stdin_closes:
             end_with_standard_input(LAUNCHERS.close)
         search_path = os.environ.get("PATH", os.defpath)
-        isolation = strongest(search_path)
+        found = isolation or begun(search_path)
         with Clones(clones_from, token=clone_token, environment=os.environ) as clones:
             service = PythonService(
-                Machine(search_path, isolation, environments, facts_of=Shelf(gather).facts, clones=clones)
+                Machine(search_path, found(), environments, facts_of=Shelf(gather).facts, clones=clones)
             )
             serve(service.answer, socket_path=socket, http=http, listening=listening)
 

@@ -6,7 +6,9 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 from cogworks.services.sandbox import control_groups
@@ -69,6 +71,20 @@ def strongest(search_path: str) -> Isolation:
         why.append(f"{candidate.engine}: {problem}")
     left = (*_namespaces(Isolation("none"), why), *lacking)
     return _grouped(Isolation("none", lacking=left, is_root=os.geteuid() == 0))
+
+
+def begun(search_path: str) -> Callable[[], Isolation]:
+    """The same, begun in a thread, for whoever has something else to do meanwhile; what comes back waits for it."""
+    found: Future[Isolation] = Future()
+
+    def look() -> None:
+        try:
+            found.set_result(strongest(search_path))
+        except BaseException as error:  # it is whoever waits that has to know
+            found.set_exception(error)
+
+    threading.Thread(target=look, daemon=True).start()
+    return found.result
 
 
 def _grouped(isolation: Isolation) -> Isolation:

@@ -8,12 +8,12 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol
 
 import cogworks
 from cogworks.services.sandbox.inside.order import Order
+from cogworks.stopping import ends_within
 
 PACKAGE = Path(cogworks.__file__).parent
 PYTHON = str(Path(sys.executable).resolve())
@@ -191,8 +191,7 @@ class Launchers:
         self._forget()
         if parent is not None:
             # It waits for what it forked.
-            with suppress(subprocess.TimeoutExpired):
-                parent.wait(_ENDING_S)
+            ends_within(parent, _ENDING_S)
             parent.kill()
             parent.wait()
 

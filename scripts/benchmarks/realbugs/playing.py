@@ -19,7 +19,7 @@ from cogworks.repair.transact.measure import RERUNS
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import Value
 from cogworks.wiring.fix import open_repair
-from cogworks.wiring.fix_model import Order
+from cogworks.wiring.fix_order import Order
 from scripts.benchmarks.realbugs.adversary import Adversary
 from scripts.benchmarks.realbugs.byhand import ByHand, Spent, by_hand, now, since
 from scripts.benchmarks.realbugs.harvesting import steps

@@ -1,0 +1,75 @@
+"""What may happen while the tests run for the first time, in a thread, and how it ends them where it fails."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from cogworks.domain_services.ahead import Starts
+from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.process import ServiceProcess
+from cogworks.wiring.fix_targets import RunsTests
+
+Found = TypeVar("Found")
+
+
+class Meanwhile(Generic[Found]):
+    """Something that is done in a thread. Obeys `Starts`: the services that are started by it end where that fails.
+
+    So nobody waits for tests that would be in vain: whoever runs them hears why instead of their report.
+    """
+
+    def __init__(self, starts: Starts) -> None:
+        self._starts = starts
+        self._mutex = threading.Lock()
+        self._started: list[ServiceProcess] = []
+        self._found: Future[Found] = Future()
+
+    def __call__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        start_s: float,
+        given: Mapping[str, str] = MappingProxyType({}),
+    ) -> ServiceProcess:
+        """As `Starts`. Raises what went wrong meanwhile: nothing is started any more."""
+        with self._mutex:
+            if self._found.done():
+                self._found.result()
+            process = self._starts(command, environment=environment, start_s=start_s, given=given)
+            self._started.append(process)
+            return process
+
+    def begin(self, work: Callable[[], Found]) -> None:
+        """Do it from now on, once."""
+        threading.Thread(target=self._do, args=(work,), daemon=True).start()
+
+    def result(self) -> Found:
+        """What came of it, when it has ended. Raises what it raises."""
+        return self._found.result()
+
+    def _do(self, work: Callable[[], Found]) -> None:
+        try:
+            self._found.set_result(work())
+        except BaseException as error:  # whoever waits for it has to know
+            with self._mutex:
+                self._found.set_exception(error)
+                for each in self._started:
+                    each.end_politely()
+
+
+class ChecksMeanwhile(Generic[Found]):
+    """Whose runs of tests end no sooner than what is done meanwhile; obeys `RunsTests`."""
+
+    def __init__(self, checks: RunsTests, meanwhile: Meanwhile[Found]) -> None:
+        self._checks = checks
+        self._meanwhile = meanwhile
+
+    def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
+        try:
+            return self._checks.run(tests, timeout_s=timeout_s)
+        finally:
+            # Where it failed, that is why the tests came to no end.
+            self._meanwhile.result()
