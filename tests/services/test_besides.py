@@ -267,3 +267,24 @@ def test_a_mistake_that_cannot_be_put_in_is_none_that_no_test_notices(
     found = tried(tmp_path, [(line, line)], files={"shop.py": code, "test_shop.py": test}, mutants=8)
 
     assert found.mutants == ()
+
+
+def test_examples_that_unittest_runs_keep_no_other_test_from_being_tried(tmp_path: Path) -> None:
+    """They go by names that pytest does not know, which would run nothing at all."""
+    files = {
+        "tox.ini": "[testenv]\ncommands = python -m unittest -v\n",
+        "test_shop.py": "import doctest\nimport unittest\n\nimport shop\n\n\nclass Doubles(unittest.TestCase):\n"
+        "    def test_double(self): self.assertEqual(shop.double(3), 6)\n\n\n"
+        "def load_tests(loader, tests, pattern):\n    tests.addTests(doctest.DocTestSuite(shop))\n    return tests\n",
+    }
+
+    found = tried(
+        tmp_path,
+        [(2, 2)],
+        files=files,
+        mutants=4,
+        tests=("test_shop.py::Doubles::test_double", "shop.py::shop.double"),
+    )
+
+    assert found.notes == ()
+    assert [each.is_noticed for each in found.mutants]

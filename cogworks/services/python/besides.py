@@ -50,8 +50,8 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
     )
     asked = equipped(asked, request, folder, machine, in_pytest=True)
     if reports_by_order(asked.command):
-        # Calls are followed in pytest, which runs these tests as well.
-        asked = asked._replace(command=())
+        # Calls are followed in pytest, which runs these tests as well, but for those that `load_tests` makes of examples.
+        asked = asked._replace(command=(), tests=tuple(filter(_is_of_pytest, asked.tests)))
     run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
     calls, mutants = tuple(_calls(run.records)), tuple(_mutants(run.records))
     result = Beside(
@@ -63,6 +63,11 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
     )
     diagnostics = test_diagnostics(run.report) + left_out(asked.interpreter)
     return _answer(request, result, diagnostics, outcome_counts(run.report))
+
+
+def _is_of_pytest(test: str) -> bool:
+    """Names with dots are those of examples in documentation; of one test it does not know pytest runs none at all."""
+    return "." not in test.partition("::")[2].partition("[")[0]
 
 
 def _answer(
@@ -83,9 +88,14 @@ def _untried(run: Observed) -> Iterator[str]:
                 # The test can write records of its own making.
                 return
         return
-    errors = [lines[-1] for text in run.report.collection_errors if (lines := text.strip().splitlines())]
+    errors = [_reason(lines) for text in run.report.collection_errors if (lines := text.strip().splitlines())]
     why = "their time was over" if run.report.timed_out else "; ".join(errors[:_MOST_REASONS])
     yield f"nothing could be tried, for none of the tests ran{f': {why}' if why else ''}"
+
+
+def _reason(lines: Sequence[str]) -> str:
+    """pytest's last line says only that nothing ran."""
+    return next((line for line in lines if line.startswith("ERROR")), lines[-1])
 
 
 def _plugin(params: BesideParams) -> Plugin:
