@@ -141,6 +141,11 @@ class Scene(Value):
         return next(iter(self.tests), "")
 
     @property
+    def others(self) -> tuple[str, ...]:
+        """The other tests that fail, without further cases of the one that is looked at."""
+        return tuple(test for test in self.tests if test.partition("[")[0] != self.target.partition("[")[0])
+
+    @property
     def failure(self) -> str:
         """What that test printed."""
         return next((case.message for case in self.failing.cases if case.id == self.target), "")

@@ -244,7 +244,11 @@ class _Work:
                 )
 
     def _read(self, trace: Trace) -> Seen:
-        return trace_seen(trace, self._suspect, self._scene.suspects, self._scene.failure)
+        found = trace_seen(trace, self._suspect, self._scene.suspects, self._scene.failure)
+        if found.recommendation == "unlikely" and self._scene.others:
+            # Only one of the failing tests was followed: it may be another's fault.
+            return found.model_copy(update={"recommendation": "unknown"})
+        return found
 
     def _failing_and_passing(self, found: Instrumented) -> tuple[Trace, list[Trace]]:
         """The changed tree under the failing test and under some that pass without the change."""

@@ -147,6 +147,27 @@ def test_probes_of_several_suspects_share_what_they_ask_of_unchanged_files() -> 
     assert (found, asked) == (["unknown", "unlikely"], ["trace"])
 
 
+@pytest.mark.parametrize(
+    ("other", "recommendation"),
+    [("tests/test_shop.py::test_count", "unknown"), (f"{TARGET}[two]", "unlikely")],
+)
+def test_whoever_does_not_run_in_one_failing_test_may_be_the_cause_of_another(
+    other: str, recommendation: str
+) -> None:
+    """Of several failing tests one alone is followed; cases of one test run the same code."""
+
+    def answering(_sandbox: ScriptedSandbox, _method: str, _params: Any) -> Sequence[Message]:
+        return [traced(event("call", 1), test=TARGET)]
+
+    cases = (*FAILING.cases, TestCase(id=other, outcome="failed", message="assert 2 == 3"))
+    scene = SCENE.model_copy(update={"failing": FAILING.model_copy(update={"cases": cases})})
+
+    found = seen(probe("trace", suspect=COUNT), answering, scene=scene)
+
+    assert found.recommendation == recommendation
+    assert found.observations["executed"] is False
+
+
 def test_coverage_is_measured_for_the_failing_tests() -> None:
     def answering(_sandbox: ScriptedSandbox, _method: str, params: Any) -> Sequence[Message]:
         assert params.tests == (TARGET,)
