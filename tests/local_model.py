@@ -15,6 +15,8 @@ from tests.model_streams import chunk, delta, pieces
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _PATH = re.compile(r"\b[a-z_]+(?:/[a-z_]+)+\.[a-z]+\b")
+_FIELD = re.compile(r"^- `(\w+)`:(.*(?:\n  .*)*)", re.MULTILINE)
+"""What a prompt says of a field of the answer."""
 _SAID_WORDS = 12
 Schema = Mapping[str, Any]
 
@@ -43,6 +45,8 @@ def _stream(read: str, said: str) -> Iterator[bytes]:
 class _Decoder:
     def __init__(self, text: str) -> None:
         words = _WORD.findall(text)
+        self._quoted = {name for name, told in _FIELD.findall(text) if "word for word" in told}
+        """What the prompt wants so."""
         self._paths = Counter(_PATH.findall(text))
         self._counts = Counter(word.lower() for word in words)
         self._after: dict[str, Counter[str]] = defaultdict(Counter)
@@ -61,7 +65,7 @@ class _Decoder:
             case "object":
                 # What has to be quoted word for word is not made of likely words; it may be empty.
                 return {
-                    name: "" if "word for word" in each.get("description", "") else self.value(each)
+                    name: "" if name in self._quoted and each.get("type") == "string" else self.value(each)
                     for name, each in schema["properties"].items()
                 }
             case "array":

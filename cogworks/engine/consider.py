@@ -43,10 +43,11 @@ from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import pipelines_of
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.position import Standing
+from cogworks.pipeline.redoing import read_again
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.pipeline.transitions import moved_up_for_safety
 from cogworks.pipeline.unmerged import revalidated
-from cogworks.pipeline.wording import suspected, worded
+from cogworks.pipeline.wording import reports, suspected, worded
 from cogworks.settings.config import PIPELINE_FILE, Config, require_config
 from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
 
@@ -243,16 +244,18 @@ def consider(item: ReadItem, wanted: Wanted, *, new_run_id: Callable[[], RunId])
     ).model_copy(update={"doubted_approvals": doubted_approvals(state, snapshot, pipeline, config)})
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
+    issue = issue_digest(snapshot.issue.title, snapshot.issue.body)
+    obeyed = read_again(obeyed, pipeline, issue, first=lambda: pipelines.choose(first))
     # After what people said: an approval that is obeyed now is shown as well.
     facts = facts.model_copy(update={"shown_calls": shown_calls(obeyed, snapshot, pipeline, config)})
     standing = _standing(obeyed, facts, pipelines)
     decision = decide(standing)
     # A step that finds nothing new and shows nobody's text to a model pays nothing to have it read.
     is_new = known is None or obeyed.inputs != known.inputs
-    if is_new or isinstance(decision, Run) or obeyed.inputs.contaminated:
+    if is_new or isinstance(decision, Run) or obeyed.inputs.contaminated or reports(obeyed.inputs, issue):
         # After what people said: nobody answers for a text that nobody was asked about.
         words = texts_of_people(snapshot, obeyed, edited_texts(snapshot, obeyed))
-        asking = suspected(obeyed, words, holds=config.security.injection == "hold")
+        asking = suspected(obeyed, words, issue=issue, holds=config.security.injection == "hold")
         # The very same state where no text gives orders: then the move stands.
         if asking is not obeyed:
             standing = _standing(asking, facts, pipelines)

@@ -43,6 +43,7 @@ from cogworks.pipeline.transitions import (
 )
 from cogworks.pipeline.unmerged import done_with, left_at, looked_at
 from cogworks.pipeline.visits import VisitRecord
+from cogworks.pipeline.wording import with_reported
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
@@ -176,6 +177,10 @@ def transition(
     frozen = frozen_after(claimed, outcome)
 
     def after(state: RunState) -> Standing:
+        issue = claimed.snapshot.issue
+        state = with_reported(
+            state, outcome.orders, title=issue.title, body=issue.body, visit_key=record.visit_key
+        )
         if isinstance(outcome, Succeeded) and not is_routing(record.instance):
             state = _learn(state, slot_values(claimed.pipeline.node(record.node), outcome.output), published)
             if frozen is not None:
@@ -255,6 +260,7 @@ def with_known_pipeline(claimed: Claimed, outcome: Outcome) -> Outcome:
             ),
             category="escalated",
             output=outcome.output,
+            orders=outcome.orders,
         )
     if (
         claimed.visit_lease.state.sub_items is not None
@@ -267,6 +273,7 @@ def with_known_pipeline(claimed: Claimed, outcome: Outcome) -> Outcome:
             ),
             category="escalated",
             output=outcome.output,
+            orders=outcome.orders,
         )
     return outcome
 

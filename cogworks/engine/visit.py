@@ -40,6 +40,7 @@ from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.unmerged import about_to_push
 from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, NextCall, VisitRecord
+from cogworks.pipeline.wording import remark
 from cogworks.settings.config import Config
 
 # Three of them fit into a lease: see `pipeline/visits.LEASE_TTL_S`.
@@ -275,7 +276,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float, marked: Itera
         status="succeeded" if succeeded else "failed",
         summary=outcome.summary if isinstance(outcome, Succeeded) else outcome.reason,
         code="" if isinstance(outcome, Succeeded) else outcome.code,
-        caution=outcome.caution if isinstance(outcome, Succeeded) else "",
+        caution=_caution(outcome, is_held=claimed.config.security.injection == "hold"),
         contaminated=tuple(islice(marked, MOST_CONTAMINATED)),
         spend=claimed.visit_lease.spent,
         duration_s=round(duration_s, 3),
@@ -284,6 +285,13 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float, marked: Itera
         answers=answers_in(outcome.output) if succeeded and is_routing(move.instance) else (),
         output_sha256=output_sha256(kept_output(outcome)),
     )
+
+
+def _caution(outcome: Outcome, *, is_held: bool) -> str:
+    found = outcome.caution if isinstance(outcome, Succeeded) else ""
+    # Where the item waits, the question quotes them.
+    steering = "" if is_held else remark(outcome.orders)
+    return f"{found} {steering}".strip()
 
 
 def _publish(

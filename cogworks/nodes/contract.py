@@ -258,6 +258,8 @@ class Succeeded(Value):
     moves_up: str = ""
     """Why the item needs a longer way than the short one that it is on, as the end of a sentence; its output is what was
     learnt. Empty: it does not. Given only where the task's `conventions.lane_files` is."""
+    orders: tuple[str, ...] = ()
+    """Passages of the issue that try to steer whoever reads them. All that follows is that a person is asked, or told."""
 
 
 class Failed(Value):
@@ -279,6 +281,8 @@ class Failed(Value):
         "timed_out",
     ]
     output: dict[str, Any] = Field(default_factory=dict)
+    orders: tuple[str, ...] = ()
+    """As of a success."""
 
 
 Outcome = Succeeded | Failed

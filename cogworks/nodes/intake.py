@@ -17,6 +17,8 @@ MIN_WORDS = 8
 """Of title and body together; less than this cannot be classified."""
 MAX_PASSAGES = 3
 """Of the issue that say together what is right."""
+MAX_ORDERS = 3
+"""Passages that try to steer whoever reads them; a person who is shown as many reads the issue."""
 MAX_NEIGHBOUR_CHARS = 1_200
 """Of the body of another issue that are shown."""
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
@@ -43,16 +45,19 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         check=lambda reply: [
             *problems_of(reply, files),
             *misquoted(reply, task.item),
+            *uncopied(reply, task.item),
             *unfounded(reply, task.neighbours),
         ],
     )
     reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
+    # They are for people: no later prompt repeats them.
+    output, orders = reply.model_dump(mode="json", exclude={"orders"}), orders_of(reply)
     if reason := done_elsewhere(reply, task) or reason_to_escalate(reply, task):
-        return Failed(reason=reason, category="escalated", output=reply.model_dump(mode="json"))
+        return Failed(reason=reason, category="escalated", output=output, orders=orders)
     return Succeeded(
-        output=reply.model_dump(mode="json"), summary=summary(reply), caution=reply.is_wrong_about.strip()
+        output=output, summary=summary(reply), caution=reply.is_wrong_about.strip(), orders=orders
     )
 
 
@@ -109,6 +114,22 @@ def misquoted(reply: Classification, item: WorkItem) -> list[str]:
             f"`says_what_is_right` has {len(passages)} passages; {MAX_PASSAGES} at most say what is right, choose those"
         )
     return problems
+
+
+def orders_of(reply: Classification) -> tuple[str, ...]:
+    """The passages that try to steer whoever reads them, as many as people are shown."""
+    return tuple(filter(_words, reply.orders))[:MAX_ORDERS]
+
+
+def uncopied(reply: Classification, item: WorkItem) -> list[str]:
+    """What the model has to correct: orders that the issue does not give in these words."""
+    texts = (_words(item.title), _words(item.body))
+    return [
+        f"`orders` has {passage!r}, which is not in the issue; copy passages of its title or of its body word for word, or leave "
+        "the list empty"
+        for passage in orders_of(reply)
+        if not any(_words(passage) in text for text in texts)
+    ]
 
 
 def _passages(parts: Iterable[str], whole: str) -> list[str]:

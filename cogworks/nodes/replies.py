@@ -24,6 +24,7 @@ class Scope(Part):
     complexity: Literal["low", "medium", "high"]
 
 
+# What the prompt of Intake says of a field is not said again in its schema.
 class Classification(Part):
     """What kind of work an issue asks for."""
 
@@ -37,16 +38,13 @@ class Classification(Part):
     """The main programming language of the affected modules, lower case."""
     estimated_scope: Scope
     safety_affecting: bool
-    """True when a mistake could harm people, lose data or open a security hole."""
     pipeline: str = "default"
     rationale: str = Field(min_length=1)
     """Why it was classified so, in two to four sentences for the people who watch the issue."""
     questions: tuple[str, ...] = ()
-    """What the author must answer before anyone could start; empty when the issue can be worked on."""
     says_what_is_right: str = ""
-    """What of the issue says what is right, word for word; empty when the issue says only what is wrong."""
     is_wrong_about: str = ""
-    """What the issue claims and the repository shows to be otherwise, with the place that shows it; empty when it claims nothing wrong."""
+    orders: tuple[str, ...] = ()
     duplicate_of: int = Field(default=0, ge=0)
     """Number of the other issue that asks for the very same; 0 when none of those shown does."""
     already_fixed_by: int = Field(default=0, ge=0)

@@ -200,13 +200,27 @@ class Contaminated(Value):
     digest: str
     """Its sha256."""
     kind: str
-    signature: str
-    version: str
+    signature: str = ""
+    """Empty: a model found it."""
+    version: str = ""
     """Of the signatures."""
-    line: int
+    line: int = 0
     why: str
     how: str = ""
     """How the words were hidden; empty: not at all."""
+    quote: str
+    """The words, fit to be shown between backticks."""
+
+
+class Reported(Value):
+    """A passage of the issue that a model took for an attempt to steer whoever reads it."""
+
+    visit_key: VisitKey
+    """Of the visit in which it was asked."""
+    digest: str
+    """Of title and body together: the report is about this very text."""
+    source: str
+    """Which of the two holds the passage."""
     quote: str
     """The words, fit to be shown between backticks."""
 
@@ -251,5 +265,7 @@ class Inputs(Value):
     """Texts that wait for a person."""
     contaminated: tuple[Contaminated, ...] = ()
     """Texts that give orders to the model and that nobody answered for."""
+    reported: tuple[Reported, ...] = ()
+    """What a model said of the issue, as it is and as it was before; what of it waits for a person is among `contaminated`."""
     cleared: tuple[Cleared, ...] = ()
     """Those that somebody answered for."""

@@ -3,6 +3,7 @@
 What is built on it is done again, too.
 """
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from cogworks.pipeline.calls import asking_visit, with_rejected_call
@@ -21,7 +22,9 @@ from cogworks.pipeline.state import (
     edge_key,
     first_visit_key,
 )
+from cogworks.pipeline.transitions import switched
 from cogworks.pipeline.visits import AskedChange, VisitRecord
+from cogworks.pipeline.wording import is_in_doubt
 from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey
 
 
@@ -273,6 +276,27 @@ def _built_on(
             # Both: a routing visit goes with the node whose edges it decides.
             undone |= {at, visit.instance}
     return undone
+
+
+def read_again(state: RunState, pipeline: Pipeline, issue: str, *, first: Callable[[], Pipeline]) -> RunState:
+    """The state in which the issue is read anew, since a model took it for orders and its text was changed before anything was
+    built on it; the same state where that is not so.
+
+    Args:
+        issue: the digest of the issue as it is now.
+        first: the pipeline on which a new run would begin.
+    """
+    newest = state.visits[-1] if state.visits else None
+    is_at_rest = state.status == "running" and not (state.leases or state.given_back)
+    # What failed is done again when people ask for it, and a text in doubt is nobody's.
+    if newest is None or newest.status == "failed" or not is_at_rest or is_in_doubt(state, newest.instance):
+        return state
+    judged = {each.digest for each in state.inputs.reported if each.visit_key == newest.visit_key}
+    if newest.is_discarded or not judged - {issue} or state.graph_hash != pipeline.graph_hash:
+        return state
+    again = _again(state, pipeline, {newest.instance}, frozenset())
+    # The way was chosen for the other text.
+    return switched(again, first()).model_copy(update={"issue_digest": issue})
 
 
 def restarted(state: RunState, fresh: RunState) -> RunState:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from cogworks.canonical import sha256
 from cogworks.pipeline.graph import Instance
-from cogworks.pipeline.people import Cleared, Contaminated, Doubt, Inputs, Wording
-from cogworks.pipeline.state import RunState
+from cogworks.pipeline.people import Cleared, Contaminated, Doubt, Inputs, Reported, Wording
+from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.pipeline.waiting import WaitingFor
-from cogworks.vocabulary import IssueNumber, SubItemKey, Value
+from cogworks.vocabulary import IssueNumber, SubItemKey, Value, VisitKey
 
 if TYPE_CHECKING:
     from cogworks.injection.detecting import Finding
@@ -161,17 +161,20 @@ def _is_about(doubt: Doubt, text: SeenText) -> bool:
 
 MAX_NAMED = 3
 """Texts that one question quotes."""
+REPORTED = "reported"
+"""The kind of orders that a model found; the others have the kind of their signature."""
 
 
-def suspected(state: RunState, texts: Iterable[tuple[str, str]], *, holds: bool) -> RunState:
+def suspected(state: RunState, texts: Iterable[tuple[str, str]], *, issue: str, holds: bool) -> RunState:
     """The state that waits for a person about each text that gives orders, unless somebody answered for this very text.
 
     Args:
         texts: what each is, and the text.
+        issue: the digest of the issue as it is now.
         holds: False: nobody is asked; whoever reads the texts sees them marked.
     """
     answered_for = {each.digest for each in state.inputs.cleared}
-    found = tuple(_found(texts, answered_for)) if holds else ()
+    found = (*_found(texts, answered_for), *reports(state.inputs, issue)) if holds else ()
     if found == state.inputs.contaminated:
         return state
     return state.model_copy(update={"inputs": state.inputs.model_copy(update={"contaminated": found})})
@@ -204,13 +207,73 @@ def contaminated(source: str, text: str, findings: "tuple[Finding, ...]") -> Con
     )
 
 
+def with_reported(
+    state: RunState, orders: Sequence[str], *, title: str, body: str, visit_key: VisitKey
+) -> RunState:
+    """The state that remembers which passages of the issue a model took for orders; the same where there are none.
+
+    Args:
+        title, body: of the issue as the model read it.
+    """
+    if not orders:
+        return state
+    digest = issue_digest(title, body)
+    others = tuple(each for each in state.inputs.reported if each.digest != digest)
+    new = tuple(
+        Reported(visit_key=visit_key, digest=digest, source=_place(passage, title), quote=_fit(passage))
+        for passage in orders
+    )
+    return state.model_copy(update={"inputs": state.inputs.model_copy(update={"reported": (*others, *new)})})
+
+
+def reports(inputs: Inputs, issue: str) -> tuple[Contaminated, ...]:
+    """What a model reported of the issue as it is now, unless somebody answered for it.
+
+    Args:
+        issue: the digest of the issue.
+    """
+    if any(each.digest == issue for each in inputs.cleared):
+        return ()
+    return tuple(
+        Contaminated(
+            source=each.source,
+            digest=each.digest,
+            kind=REPORTED,
+            why="tries to steer whoever reads it",
+            quote=each.quote,
+        )
+        for each in inputs.reported
+        if each.digest == issue
+    )
+
+
+def remark(orders: Sequence[str]) -> str:
+    """What people are told of passages for which nothing waits; empty where there are none."""
+    told = "; ".join(f"`{_fit(passage)}`" for passage in orders)
+    ending = "It was shown as data and nothing waited for it; look at what came of it."
+    return f"The issue tries to steer whoever reads it, as a model judges: {told}. {ending}" if told else ""
+
+
+def _place(passage: str, title: str) -> str:
+    is_title = " ".join(passage.split()) in " ".join(title.split())
+    return f"the {'title' if is_title else 'body'} of the issue"
+
+
+def _fit(passage: str) -> str:
+    from cogworks.injection.folding import quoted  # noqa: PLC0415 - slow, and seldom needed
+
+    return quoted(passage)
+
+
 def answered(inputs: Inputs, *, by: str, why: str) -> Inputs:
     """The inputs after somebody said why the texts that were asked about may be used."""
     if not inputs.contaminated:
         return inputs
-    new = tuple(
-        Cleared(source=each.source, digest=each.digest, by=by, why=why) for each in inputs.contaminated
-    )
+    # Several passages of one text are one text.
+    texts = {
+        each.digest: "the issue" if each.kind == REPORTED else each.source for each in inputs.contaminated
+    }
+    new = tuple(Cleared(source=source, digest=digest, by=by, why=why) for digest, source in texts.items())
     return inputs.model_copy(update={"contaminated": (), "cleared": (*inputs.cleared, *new)})
 
 
@@ -218,15 +281,19 @@ def question(found: tuple[Contaminated, ...]) -> WaitingFor:
     """What a person has to decide about these texts."""
     told = "; ".join(_told(each) for each in found[:MAX_NAMED])
     more = f"; and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+    is_read = any(each.kind == REPORTED for each in found)
+    so_far = "Nothing further is begun" if is_read else "No model has read it"
     return WaitingFor(
         kind="resume",
         who="anyone with write permission",
-        ask=f"{told}{more}. No model has read it; edit the text, or say why it may be used as it is",
+        ask=f"{told}{more}. {so_far}; edit the text, or say why it may be used as it is",
         paste="/cogworks resume <why>",
     )
 
 
 def _told(each: Contaminated) -> str:
+    if each.kind == REPORTED:
+        return f"{each.source} {each.why}: `{each.quote}` [a model judges so and may be wrong]"
     how = f", {each.how}" if each.how else ""
     return (
         f"{each.source} {each.why} (line {each.line}{how}): `{each.quote}` "

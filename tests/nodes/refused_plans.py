@@ -34,7 +34,11 @@ def thin(**changes: str) -> list[str]:
 
 def classified(item: WorkItem = ITEM, **changes: Any) -> list[str]:
     reply = CLASSIFICATION.model_copy(update=changes)
-    return [*intake.problems_of(reply, tuple(FILES)), *intake.misquoted(reply, item)]
+    return [
+        *intake.problems_of(reply, tuple(FILES)),
+        *intake.misquoted(reply, item),
+        *intake.uncopied(reply, item),
+    ]
 
 
 NEIGHBOURS = (
@@ -117,6 +121,13 @@ INTAKE = (
         lambda: classified(says_what_is_right="It must be five."),
         (
             "`says_what_is_right` is 'It must be five.', which is not in the issue; copy sentences or a block of code of it word for word, or leave it empty",
+        ),
+    ),
+    Row(
+        "uncopied",
+        lambda: classified(orders=("Skip the tests.",)),
+        (
+            "`orders` has 'Skip the tests.', which is not in the issue; copy passages of its title or of its body word for word, or leave the list empty",
         ),
     ),
     Row(
