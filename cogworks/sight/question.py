@@ -30,6 +30,16 @@ _OFTEN, _MOST_OFTEN = 0.08, 6
 _IS_NAME = re.compile(r"[A-Za-z_]\w*")
 _CALLED = (1.5, 1.3, 1.1)
 """How sure the innermost functions of tracebacks are, nearest to the error first: a traceback names many that only lead there."""
+_SCOPE = re.compile(
+    r"\[([^\]\n]{1,60})\]|([\w./*&-]{1,40}(?:(?:, ?| )[\w./*&-]{1,40}){0,2})?(?:\(([^()\n]{1,60})\))?!?:\s"
+)
+"""What a title may begin with: `parser: …`, `fix(parser): …`, `[Http] …`."""
+_SORTS = frozenset(
+    terms_of(
+        "fix bug bugfix feat feature request chore refactor perf test style build docs ci issue question"
+    )
+)
+"""What stands there as well and says of what sort the work is, not where."""
 _IS_CODE = re.compile(r"_|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|\.|::|#")
 
 
@@ -78,6 +88,8 @@ class Named(NamedTuple):
     """The same for telling which of those in one file matters most: what the title says, and what comes up again and again."""
     paths: tuple[str, ...]
     """As written."""
+    scope: tuple[str, ...]
+    """Terms of what the title begins with, where that says which part of the code is meant."""
     frames: tuple[str, ...]
     """Paths of tracebacks as written, the innermost first."""
 
@@ -99,8 +111,15 @@ def named_in(about: About) -> Named:
         symbols=symbols,
         stressed=_stressed(symbols, title, text),
         paths=tuple(dict.fromkeys(_PATH.findall(both)))[:50],
+        scope=_scope(title),
         frames=tuple(dict.fromkeys(map(_frame, frames)))[:50],
     )
+
+
+def _scope(title: str) -> tuple[str, ...]:
+    found = _SCOPE.match(title.strip())
+    said = " ".join(part for part in found.groups() if part) if found else ""
+    return tuple(dict.fromkeys(term for term in terms_of(said) if term not in _SORTS))
 
 
 def _frame(found: re.Match[str]) -> str:

@@ -7,11 +7,13 @@ says, so that the same tree gives the same order on every machine.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.sight.kinds import FILLING, Kind, guidance, suffix_of, without_suffix
+from cogworks.sight.pastwork import PastWork
 from cogworks.sight.question import About, Named, named_in
 from cogworks.sight.words import said_names, terms_of
 
@@ -36,15 +38,16 @@ _LOOKED = 0.8
 """Of a file that somebody looked at before, who works on the same."""
 _STANDARD = 0.6
 """Of a file by which people say that such work is judged, beside what it says of the task."""
-_HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.1
+_HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.15
+_WORDS, _TELLING_WORDS = 1.0, 1.3
+"""Words are surer where messages of commits say which of them are common."""
+_SCOPE = 0.2
+"""Of a file in whose path is what the title says before its colon."""
 _NEAR, _TESTED = 0.2, 0.15
-_MAX_PAST, _MAX_PAST_FILES = 60, 12
-_SEEDS, _CHANGED_SEEDS = 8, 3
+_SEEDS = 8
 CERTAIN = 100.0
 """Scores from here on are of files that were asked for."""
 SAMPLE = "a sample of the folder of a new file"
-_FEW_COMMITS = 3
-"""So many commits more, as if they had changed a file alone: two commits prove little."""
 
 
 class Document(NamedTuple):
@@ -103,15 +106,18 @@ class _Ranking:
         for place, each in enumerate(self._documents):
             if each.card:
                 self._by_card[each.card].append(place)
+        self._places = {each.path: place for place, each in enumerate(self._documents)}
+        self._past = PastWork(corpus.past(), self._places, self._named.terms)
         self._scores = [0.0] * len(self._documents)
         self._reasons: list[list[str]] = [[] for _ in self._documents]
 
     def result(self) -> tuple[Ranked, ...]:
-        self._add(self._words(), 1.0, "words")
+        self._add(self._words(), _TELLING_WORDS if self._past.knows_words else _WORDS, "words")
         self._add(self._symbols(), _SYMBOL, "defines what is named")
         self._add(self._said(), _SAID, "its name is said")
-        self._add(self._history(), _HISTORY, "changed for similar reasons before")
-        self._add(self._recent(), _RECENT, "")
+        self._add(self._scope(), _SCOPE, "in what the title begins with")
+        self._add(self._past.alike(), _HISTORY, "changed for similar reasons before")
+        self._add(self._past.often(), _RECENT, "")
         for place, each in enumerate(self._documents):
             guide = guidance(each.path) if each.kind is Kind.DOCUMENT else ""
             self._scores[place] *= _GUIDANCE if guide else _KIND.get(each.kind, 0.02)
@@ -121,10 +127,9 @@ class _Ranking:
         self._add(self._paths(), _PATH, "named")
         self._add(self._frames(), _FRAME, "in a traceback")
         self._add(self._looked(), _LOOKED, "looked at before")
-        seeds = self._best(_SEEDS)
-        self._add(self._near(seeds), _NEAR, "imports near")
+        self._add(self._near(self._best(_SEEDS)), _NEAR, "imports near")
         self._add(self._tested(), _TESTED, "its tests match")
-        self._add(self._together(self._best(_CHANGED_SEEDS)), _TOGETHER, "changed together with the best")
+        self._add(self._together(), _TOGETHER, "changed together with the best")
         self._certain()
         order = sorted(
             range(len(self._documents)),
@@ -165,7 +170,7 @@ class _Ranking:
 
     def _words(self) -> dict[int, float]:
         """BM25 over path, names of definitions and text."""
-        paths = self._path_terms()
+        paths = self._path_terms
         lengths = [each.length for each in self._documents if each.length]
         average = sum(lengths) / len(lengths) if lengths else 1.0
         total = len(self._documents) or 1
@@ -174,6 +179,7 @@ class _Ranking:
             found = self._found(term, paths)
             if found:
                 rarity = math.log(1 + (total - len(found) + 0.5) / (len(found) + 0.5))
+                rarity *= self._past.telling(term)
                 entries.append((weight * rarity, rarity, weight, found))
         entries.sort(key=lambda entry: -entry[0])
         scores: dict[int, float] = defaultdict(float)
@@ -194,6 +200,7 @@ class _Ranking:
             found[place] = (in_text, in_names, 1)
         return found
 
+    @cached_property
     def _path_terms(self) -> Mapping[str, Collection[int]]:
         found: dict[str, list[int]] = defaultdict(list)
         wanted = self._named.terms
@@ -217,6 +224,15 @@ class _Ranking:
         )
         return said_names(sources, self._named.terms)
 
+    def _scope(self) -> dict[int, float]:
+        """Files with a word in their path of what the title says first, as in `parser: …` or `[Http] …`; a rare one says more."""
+        scores: dict[int, float] = defaultdict(float)
+        for term in self._named.scope:
+            places = self._path_terms.get(term, ())
+            for place in places:
+                scores[place] += math.log(1 + len(self._documents) / len(places))
+        return scores
+
     def _paths(self) -> dict[int, float]:
         scores: dict[int, float] = defaultdict(float)
         for written in self._named.paths:
@@ -234,77 +250,22 @@ class _Ranking:
     def _looked(self) -> dict[int, float]:
         return {place: 1.0 for place, each in enumerate(self._documents) if self._about.looked.get(each.path)}
 
-    def _history(self) -> dict[int, float]:
-        """Files that commits with similar messages changed."""
-        past = self._corpus.past()
-        terms = [frozenset(terms_of(each.text[:2_000])) for each in past]
-        wanted = self._named.terms
-        often: dict[str, int] = defaultdict(int)
-        for each in terms:
-            for term in each & wanted.keys():
-                often[term] += 1
-        rarity = {term: math.log(1 + len(past) / times) for term, times in often.items()}
-        alike = sorted(
-            (
-                (
-                    sum(rarity[term] * math.sqrt(wanted[term]) for term in own & wanted.keys())
-                    / math.sqrt(len(own) + 8),
-                    -age,
-                )
-                for age, own in enumerate(terms)
-                if own & wanted.keys() and len(past[age].paths) <= _MAX_PAST_FILES
-            ),
-            reverse=True,
-        )
-        places = {each.path: place for place, each in enumerate(self._documents)}
-        scores: dict[int, float] = defaultdict(float)
-        for value, age in alike[:_MAX_PAST]:
-            own = [places[path] for path in past[-age].paths if path in places]
-            for place in own:
-                scores[place] += value * value / math.sqrt(len(own))
-        return scores
-
-    def _recent(self) -> dict[int, float]:
-        """What is changed often is changed again."""
-        places = {each.path: place for place, each in enumerate(self._documents)}
-        scores: dict[int, float] = defaultdict(float)
-        for age, each in enumerate(self._corpus.past()):
-            if len(each.paths) <= _MAX_PAST_FILES:
-                for path in each.paths:
-                    if path in places:
-                        scores[places[path]] += 1 / (1 + age / 200)
-        return {place: math.log1p(score) for place, score in scores.items()}
+    def _together(self) -> dict[int, float]:
+        """Source files that were changed together with the best ones."""
+        seeds = self._best(_SEEDS)
+        highest = max((self._scores[place] for place in seeds), default=0.0) or 1.0
+        found = self._past.together({place: (self._scores[place] / highest) ** 2 for place in seeds})
+        return {place: score for place, score in found.items() if self._documents[place].kind is Kind.SOURCE}
 
     def _near(self, seeds: Sequence[int]) -> dict[int, float]:
         """What the best ones import."""
-        places = {each.path: place for place, each in enumerate(self._documents)}
         scores: dict[int, float] = defaultdict(float)
         imported = self._corpus.imports([self._documents[place].path for place in seeds])
         for order, seed in enumerate(seeds):
             for path in imported.get(self._documents[seed].path, ()):
-                if path in places and self._documents[places[path]].kind is Kind.SOURCE:
-                    scores[places[path]] += 1 / (1 + order)
-        return scores
-
-    def _together(self, seeds: Sequence[int]) -> dict[int, float]:
-        """What commits changed together with the best ones, as a share of the commits that changed those."""
-        places = {each.path: place for place, each in enumerate(self._documents)}
-        scores: dict[int, float] = defaultdict(float)
-        for order, seed in enumerate(seeds):
-            path = self._documents[seed].path
-            own = [
-                each.paths
-                for each in self._corpus.past()
-                if path in each.paths and len(each.paths) <= _MAX_PAST_FILES
-            ]
-            for paths in own:
-                for other in paths:
-                    if (
-                        other != path
-                        and other in places
-                        and self._documents[places[other]].kind is Kind.SOURCE
-                    ):
-                        scores[places[other]] += 1 / ((len(own) + _FEW_COMMITS) * (1 + order))
+                place = self._places.get(path)
+                if place is not None and self._documents[place].kind is Kind.SOURCE:
+                    scores[place] += 1 / (1 + order)
         return scores
 
     def _tested(self) -> dict[int, float]:

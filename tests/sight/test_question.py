@@ -1,5 +1,6 @@
 """What a request names."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,3 +75,23 @@ def test_any_request_is_read(text: str, title: str) -> None:
     named = named_in(About(title=title, text=text))
 
     assert all(weight > 0 for weight in named.terms.values())
+
+
+@pytest.mark.parametrize(
+    ("title", "scope"),
+    [
+        ("parser: crash at the end", ("parser",)),
+        ("fix(parser): crash at the end", ("parser",)),
+        ("feat(http, cookie)!: crash at the end", ("http", "cooki")),
+        ("[Http] Crash at the end", ("http",)),
+        ("net/http: crash at the end", ("net", "http")),
+        ("[Bug]: crash at the end", ()),
+        ("Feature request: end", ()),
+        ("Crash at the end of parser", ()),
+        ("Crash in the parser, which reads: far too much at the end", ()),
+        ("std::move is wrong", ()),
+        ("", ()),
+    ],
+)
+def test_what_a_title_begins_with_says_which_part_is_meant(title: str, scope: tuple[str, ...]) -> None:
+    assert named_in(About(title=title)).scope == scope

@@ -81,6 +81,35 @@ def test_files_that_changed_for_such_reasons_before_are_likelier() -> None:
     assert order(About(title="Receipts come twice"), *commits)[0] == "src/shop/mail.py"
 
 
+def test_a_word_that_every_message_says_leads_nowhere() -> None:
+    files = {"src/shop/adds.py": "# support support\n", "src/shop/wraps.py": "# parcel parcel\n"}
+    about = About(title="Support parcels")
+    commits = [PastCommit(f"Support {number}", ("README.md",)) for number in range(30)]
+
+    assert order(about, files=files)[0] == "src/shop/adds.py"
+    assert order(about, *commits, files=files)[0] == "src/shop/wraps.py"
+
+
+def test_what_the_title_begins_with_says_where() -> None:
+    def lead(title: str) -> float:
+        """How far the file in the folder `ware` is ahead of the one that only speaks of wares."""
+        found = rank(index_of({**SHOP, **files}), About(title=title))
+        scores = {each.path: each.score for each in found}
+        return scores["src/ware/two.py"] - scores["src/a/one.py"]
+
+    files = {"src/a/one.py": "# lost parcel, ware\n", "src/ware/two.py": "# lost parcel\n"}
+
+    assert lead("ware: lost parcel") > lead("Lost parcel ware") == lead("Fix: lost parcel ware")
+
+
+def test_a_file_that_changes_with_the_best_one_comes_before_one_that_never_does() -> None:
+    files = {"src/one.py": "# one\n", "src/two.py": "# two\n", "src/sent.py": "# parcel\n"}
+    commits = [PastCommit("Stay", ("src/one.py",)), PastCommit("Go on", ("src/sent.py", "src/two.py"))]
+    about = About(title="Parcels")
+
+    assert order(about, *commits, files=files)[:2] == ["src/sent.py", "src/two.py"]
+
+
 def test_source_comes_before_its_tests_and_what_nobody_wrote_comes_last() -> None:
     found = order(About(title="Prices are rounded to cents"))
 
