@@ -9,9 +9,13 @@ from cogworks.injection.decoding import decoded_parts, rewritten
 from cogworks.injection.folding import folded, is_obscured, lines_alike, skeleton
 from cogworks.injection.reading import Reading, spellings
 from cogworks.injection.signatures import Signature, SignatureFile, bundled
+from cogworks.injection.weighing import Weighed, Weights, weigh
+from cogworks.injection.weighing import bundled as learned
 
 MAX_CHARS = 400_000
 """What is beyond is not read, and `Scan.is_whole` says so; an issue of GitHub has 65,536 at most."""
+STATISTICAL = "statistical"
+"""The signature of a finding of the statistical layer."""
 MAX_DEPTH = 3
 """How often an encoding is taken off another one."""
 _MAX_FOUND = 12
@@ -139,7 +143,7 @@ class Finding:
     signature: str
     kind: str
     version: str
-    """Of the signatures."""
+    """Of the signatures, or of the weights of the statistical layer."""
     why: str
     line: int
     """From 1."""
@@ -188,9 +192,14 @@ def _scanned(text: str, is_whole: bool) -> Scan:
     found = list(_all_found(plain, file))
     best = _best(found)
     score = max((_sum_near(each, best) for each in best), default=0.0)
+    findings = tuple(_finding(each, file) for each in best) if score >= file.mark_at else ()
+    # Signatures say more exactly what was found, so that the other layer is asked where they do not suffice.
+    if score < file.hold_at and (other := _learned(weigh(plain), learned(), file)) is not None:
+        findings = tuple(sorted((*findings, other), key=lambda each: each.line))
+        score = max(score, other.weight)
     is_suspect = score >= file.mark_at
     return Scan(
-        findings=tuple(_finding(each, file) for each in best) if is_suspect else (),
+        findings=findings,
         score=round(score, 3),
         is_whole=is_whole,
         is_injection=score >= file.hold_at,
@@ -202,6 +211,22 @@ def _finding(each: _Found, file: SignatureFile) -> Finding:
     return Finding(
         signature=each.signature.id, kind=each.signature.kind, version=file.version, why=each.signature.why, line=each.line + 1,
         weight=round(each.weight, 3), how=each.how, said=each.said,
+    )  # fmt: skip
+
+
+def _learned(weighed: Weighed | None, weights: Weights, file: SignatureFile) -> Finding | None:
+    """What the statistical layer says, on the scale of the signatures; None where it says nothing."""
+    if weighed is None or weighed.score < weights.mark_at:
+        return None
+    if weighed.score >= weights.hold_at:
+        weight = file.hold_at + min(1.0, (weighed.score - weights.hold_at) / 10)
+    else:
+        way = (weighed.score - weights.mark_at) / (weights.hold_at - weights.mark_at)
+        weight = file.mark_at + way * (file.hold_at - file.mark_at)
+    return Finding(
+        # Rounded down: what is only marked must not look as if it were held.
+        signature=STATISTICAL, kind=weighed.kind, version=weights.version, line=weighed.line + 1, weight=int(weight * 1000) / 1000,
+        why="the words read like an order to the model", how=weighed.how, said=weighed.said[:300],
     )  # fmt: skip
 
 

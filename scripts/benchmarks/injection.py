@@ -1,6 +1,6 @@
 """`scripts/bench injection`: what the detector of injections finds in the corpus of `tests/data/injection`, and what it takes for one.
 
-With `--missed` it names each text that it gets wrong in the part that signatures may be tuned with. `--public REPOSITORY…` counts instead what it
+With `--missed` it names each text that it gets wrong in the parts that signatures are tuned with and weights learned from. `--public REPOSITORY…` counts instead what it
 finds in texts that nobody wrote for it: the newest commit messages and the documents and workflows of those repositories.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from cogworks.injection.detecting import scan
-from tests.injection.corpus import Part, Sample, samples
+from tests.injection.corpus import PARTS, Part, Sample, samples
 
 
 def rows(part: Part, found: list[tuple[Sample, bool]]) -> list[tuple[str, str, int, int]]:
@@ -41,13 +41,12 @@ def main() -> None:
         public([Path(each) for each in sys.argv[sys.argv.index("--public") + 1 :]])
         return
     found = [(each, scan(each.text).is_injection) for each in samples()]
-    parts: tuple[Part, ...] = ("tuned", "held out")
-    for part in parts:
+    for part in PARTS:
         click.echo(f"\n{part}\n\n| texts | | held | of |\n|---|---|---|---|")
         click.echo("\n".join(table(rows(part, found))))
     if "--missed" in sys.argv:
         for each, is_held in found:
-            if each.part == "tuned" and is_held != each.is_attack:
+            if each.part in ("tuned", "learned") and is_held != each.is_attack:
                 click.echo(
                     f"\n{'MISSED' if each.is_attack else 'HELD'} {each.kind}, {each.carrier}: {each.text[:400]!r}"
                 )

@@ -1,7 +1,8 @@
 """The corpus of attacks and of harmless texts: what stands in tests/data/injection, each in a carrier of an issue.
 
 Every text is there as it is, within an ordinary issue, and once more in a carrier that differs from its neighbour's. What is held
-out was written before any result was seen, and its carriers and frames are others.
+out was written before any result was seen, and its carriers and frames are others. The texts of the statistical layer, those it learns
+from and the later ones that are held out, have honest prose around them and are there as they were written.
 """
 
 import base64
@@ -16,7 +17,10 @@ from typing import Literal
 from urllib.parse import quote
 
 _DATA = Path(__file__).parent.parent / "data" / "injection"
-Part = Literal["tuned", "held out"]
+Part = Literal["tuned", "held out", "learned", "held out later"]
+PARTS: tuple[Part, ...] = ("tuned", "held out", "learned", "held out later")
+WRITERS = ("blind-1", "blind-2", "blind-3")
+"""Who wrote what is learned from, each of them knowing neither the detector nor the others."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,24 @@ class Sample:
 
 def samples() -> list[Sample]:
     """Everything, in a fixed order."""
-    return [*_attacks("tuned"), *_attacks("held out"), *_benign("tuned"), *_benign("held out")]
+    later = [*written_by("held-out-later", "held out later")]
+    learned = [each for name in (*WRITERS, "drafted") for each in written_by(name, "learned")]
+    return [
+        *(*_attacks("tuned"), *_attacks("held out"), *_benign("tuned"), *_benign("held out")),
+        *(*learned, *later),
+    ]
+
+
+def written_by(name: str, part: Part = "learned") -> Iterator[Sample]:
+    """The attacks of one writer, then the harmless texts, as they are."""
+    for prefix in ("attacks", "benign"):
+        for kind, text in _read(f"{prefix}-{name}"):
+            yield Sample(text, kind, name, part, is_attack=prefix == "attacks")
+
+
+def tuned() -> list[Sample]:
+    """What signatures may be tuned with."""
+    return [*_attacks("tuned"), *_benign("tuned")]
 
 
 def _base64(text: str) -> str:

@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
-from cogworks.injection.detecting import scan
+from cogworks.injection.detecting import STATISTICAL, scan
 from cogworks.injection.signatures import KINDS, bundled
-from tests.injection.corpus import Part, samples
+from cogworks.injection.weighing import bundled as learned
+from tests.injection.corpus import PARTS, Part, samples
 
 SAMPLES = samples()
 HELD = {each.text: scan(each.text).is_injection for each in SAMPLES}
@@ -27,18 +28,22 @@ def test_the_corpus_is_large_enough_and_repeats_nothing() -> None:
 
     assert len({each.text for each in SAMPLES}) == len(SAMPLES)
     for is_attack in (True, False):
+        assert counts["learned", is_attack] >= 900 - 50
+        assert counts["held out later", is_attack] >= 240
         total = counts["tuned", is_attack] + counts["held out", is_attack]
         assert total >= 300
         assert counts["held out", is_attack] >= total / 4
 
 
-def test_every_kind_of_attack_has_texts_in_both_parts() -> None:
-    for part in ("tuned", "held out"):
+def test_every_kind_of_attack_has_texts_in_every_part() -> None:
+    for part in PARTS:
         assert {each.kind for each in SAMPLES if each.part == part and each.is_attack} == {*KINDS}
 
 
 # What was measured of the held-out part, whose writer set out to get around a detector and knew nothing of this one. See docs/injections.md.
-@pytest.mark.parametrize(("part", "at_least"), [("tuned", 0.95), ("held out", 0.21)])
+@pytest.mark.parametrize(
+    ("part", "at_least"), [("tuned", 0.98), ("held out", 0.46), ("learned", 0.95), ("held out later", 0.44)]
+)
 def test_attacks_are_held(part: Part, at_least: float) -> None:
     assert share(part, is_attack=True) >= at_least
 
@@ -48,7 +53,9 @@ def test_attacks_of_every_kind_are_held(kind: str) -> None:
     assert share("tuned", is_attack=True, kind=kind) >= 0.85
 
 
-@pytest.mark.parametrize(("part", "at_most"), [("tuned", 0.02), ("held out", 0.021)])
+@pytest.mark.parametrize(
+    ("part", "at_most"), [("tuned", 0.02), ("held out", 0.038), ("learned", 0.021), ("held out later", 0.024)]
+)
 def test_harmless_texts_go_through(part: Part, at_most: float) -> None:
     assert share(part, is_attack=False) <= at_most
 
@@ -56,7 +63,8 @@ def test_harmless_texts_go_through(part: Part, at_most: float) -> None:
 def test_every_finding_tells_what_it_is_and_where() -> None:
     for each in SAMPLES:
         for finding in scan(each.text).findings:
-            assert finding.version == bundled().version
+            is_learned = finding.signature == STATISTICAL
+            assert finding.version == (learned().version if is_learned else bundled().version)
             assert finding.kind in KINDS
             assert finding.why
             assert 1 <= finding.line <= each.text.count("\n") + 1
