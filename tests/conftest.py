@@ -3,6 +3,7 @@
 No property fails because the machine is busy: hypothesis measures no time here.
 """
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -11,10 +12,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from cogworks.services.sandbox.probing import strongest
-from tests.exhaustive import SEED
+from tests.exhaustive import SEED, examples
 
 settings.register_profile(
-    "without_clock", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "without_clock",
+    settings.default,
+    deadline=None,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("without_clock")
 
@@ -32,6 +37,17 @@ def pytest_report_header() -> str:
     """Which layers hold on this machine, for the escape tests can try no others; and which part of the sweeps is played."""
     isolation = strongest(os.environ["PATH"])
     return f"isolation: {', '.join(isolation.layers)}; seed of the sweeps: {SEED}"
+
+
+def pytest_collection() -> None:
+    """Nothing that is collected is garbage; looking for some in between takes a fifth of the collection."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """The modules and the list of tests stay: no later look for garbage goes through them again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

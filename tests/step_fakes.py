@@ -6,10 +6,11 @@ The tracker and the ledger obey the Protocols of `cogworks.engine.step`; what is
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -519,12 +520,18 @@ def until_done(world: World, *, max_steps: int = 40) -> list[StepReport]:
 
 
 def after(steps: int) -> World:
-    """The world after so many undisturbed steps, everything merged that had to be."""
-    world = World()
-    for number in range(steps):
-        for wait in Runner(world, name=f"early-{number}").step().waiting_for:
-            assert wait.number is not None
-            world.merge(wait.number)
+    """The world after so many undisturbed steps, everything merged that had to be; the caller's own."""
+    return deepcopy(_after(steps))
+
+
+@cache
+def _after(steps: int) -> World:
+    if not steps:
+        return World()
+    world = after(steps - 1)
+    for wait in Runner(world, name=f"early-{steps - 1}").step().waiting_for:
+        assert wait.number is not None
+        world.merge(wait.number)
     return world
 
 

@@ -1,6 +1,5 @@
 """Every key of every configuration file changes something, and a test sees it: ignore the key, and that test fails."""
 
-import ast
 import contextlib
 import multiprocessing
 import os
@@ -17,9 +16,10 @@ from cogworks.pipeline.elements import Edge, Node, Settings
 from cogworks.settings.config import Config
 from cogworks.tools.local import ToolFile
 from cogworks.tools.policy import PolicyFile
+from tests.exhaustive import of_today
 from tests.ignoring import VARIABLE
+from tests.named import functions
 
-ROOT = Path(__file__).parents[1]
 FILES: tuple[type[BaseModel], ...] = (Config, Node, Edge, Settings, ServiceConfig, PolicyFile, ToolFile)
 """What is read from config.toml, pipeline.toml, services.toml, policies/*.toml and tools/*.toml; the options of `cogworks fix` have
 `tests/cycle/test_each_option.py`."""
@@ -217,16 +217,9 @@ def keys() -> dict[str, str]:
     return found
 
 
-@cache
-def functions(path: str) -> frozenset[str]:
-    tree = ast.parse((ROOT / "tests" / path).read_text("utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-
-
 def test_every_key_has_a_test_that_is_there() -> None:
-    lost = [
-        seen for seen in SEEN_BY.values() if seen.partition("::")[2] not in functions(seen.partition("::")[0])
-    ]
+    places = [seen.partition("::") for seen in SEEN_BY.values()]
+    lost = [f"{path}::{name}" for path, _, name in places if name not in functions(f"tests/{path}")]
 
     assert sorted(SEEN_BY) == sorted(keys())
     assert lost == []
@@ -266,7 +259,7 @@ def test_with_nothing_ignored_all_of_these_tests_pass() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", SEEN_BY)
+@pytest.mark.parametrize("key", of_today(SEEN_BY, days=4))
 def test_ignoring_a_key_makes_its_test_fail(key: str) -> None:
     # Without some keys not even the graphs of a module can be made; that these tests pass otherwise is tested above.
     assert ended(keys()[key], SEEN_BY[key]) not in (pytest.ExitCode.OK, None)

@@ -1,22 +1,16 @@
 """`docs/features.md` names every acceptance row once, and no test that is not there."""
 
-import ast
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.named import functions
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "features.md").read_text("utf-8")
 ROWS = re.findall(r"^\| ([A-Z]{2}-\d\d) \| .+ \| (.+) \|$", PAGE, re.MULTILINE)
 NAMED = re.findall(r"`(tests/[^`]+\.py)::(\w+)`", PAGE)
-
-
-@cache
-def functions(path: str) -> frozenset[str]:
-    tree = ast.parse((ROOT / path).read_text("utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
 
 
 def test_every_named_test_exists() -> None:

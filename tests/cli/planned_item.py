@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-import httpx
 from click.testing import CliRunner
 
 from cogworks.demo.facts import FULL_NAME
+from tests import plain_http
 from tests.end_to_end.scene import Scene, open_scene
 from tests.limits import ENDS_WITHIN_S
 
@@ -60,7 +60,7 @@ def call(scene: Scene, command: click.Command, *arguments: str) -> Result:
 
 def as_person(scene: Scene, verb: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
     """One REST call of the person who administers the repository."""
-    answer = httpx.request(
+    answer = plain_http.request(
         verb,
         f"{scene.stage.api_url}/repos/{FULL_NAME}{path}",
         json=body,

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from click.testing import CliRunner, Result
 
 from cogworks.cli.main import cli
 from cogworks.hub.seeding import create_repository
 from cogworks.hub.world import World
+from tests import plain_http
 from tests.hub.apps import app_id, app_key, with_app
 from tests.hub.running import OWNER_TOKEN, READER_TOKEN, RunningHub, running_hub, seeded
 
@@ -54,7 +54,7 @@ def with_web(directory: Path) -> Path:
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
     with running_hub(with_web(with_app(seeded(tmp_path_factory.mktemp("doctor") / "hub")))) as running:
         write = {"message": "Configure", "content": "W2xsbV0KbW9kZWwgPSAiY2xhdWRlLXNvbm5ldC01LTUiCg=="}
-        answer = httpx.put(
+        answer = plain_http.put(
             f"{running.api_url}/repos/octo/demo/contents/.cogworks/config.toml",
             json=write,
             headers={"Authorization": f"token {OWNER_TOKEN}"},
@@ -115,7 +115,7 @@ def test_a_language_without_a_service_is_found_here_and_told_to_whoever_sets_the
     here = {**environment, "COGWORKS_LLM_PROVIDER": "cassette", "GH_TOKEN": OWNER_TOKEN}
     here |= {"GITHUB_SERVER_URL": hub.url, "GITHUB_API_URL": hub.api_url}
     here |= {"GITHUB_GRAPHQL_URL": f"{hub.url}/api/graphql"}
-    owner = httpx.Client(
+    owner = plain_http.Client(
         base_url=f"{hub.api_url}/repos/octo/web", headers={"Authorization": f"token {OWNER_TOKEN}"}
     )
     with owner:

@@ -24,6 +24,7 @@ from cogworks.codebase.diffmodel import (
 from cogworks.codebase.diffparsing import parse_diff, unquoted
 from cogworks.codebase.diffplacing import between
 from tests.codebase.repositories import ENVIRONMENT, git
+from tests.exhaustive import examples
 from tests.limits import ENDS_WITHIN_S
 
 OPTIONS = ("--no-color", "--full-index", "--find-renames", "--find-copies-harder", "--binary")
@@ -182,7 +183,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(before=TEXTS, after=TEXTS, actual=TEXTS | st.none())
 def test_git_agrees_on_what_applies_and_on_the_counts(
     stage: Path, before: str, after: str, actual: str | None

@@ -22,6 +22,7 @@ from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.vocabulary import BranchName, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git
+from tests.exhaustive import examples
 
 FILES: Mapping[str, str] = {
     ".gitignore": "*.log\n/made/\n",
@@ -184,7 +185,7 @@ def same_as_afresh(copy: WorkingCopy) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(ATTRIBUTES), st.lists(STEPS, min_size=1, max_size=8))
 def test_every_kind_of_change_gives_the_tree_of_a_fresh_index(attributes: str, steps: list[Step]) -> None:
     files = {**FILES, ".gitattributes": attributes} if attributes else {**FILES, "src/d.txt": "one\r\n"}

@@ -40,6 +40,7 @@ from tests.cycle.scripted import (
     ran,
     rolled_back,
 )
+from tests.exhaustive import MANY, examples
 from tests.limits import ENDS_WITHIN_S
 
 FAILING = {**REPAIR, Action.RUN_TESTS: (ran("t.py::a", tree="t0"),), Action.APPLY_PATCH: (committed("t0"),)}
@@ -570,10 +571,10 @@ def random_generator(seeds: Sequence[int]) -> Generator:
 
 
 @pytest.mark.parametrize(
-    "cases", [60, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
+    "cases", [60, pytest.param(MANY, id="many", marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
 )
 def test_whatever_happens_each_cycle_has_one_commit_and_the_run_ends_within_its_limits(cases: int) -> None:
-    @settings(max_examples=cases)
+    @settings(max_examples=examples(cases))
     @given(
         st.lists(RESULTS, min_size=1, max_size=12),
         LIMITS,

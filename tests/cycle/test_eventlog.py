@@ -14,6 +14,7 @@ from cogworks.cycle.replay import verify
 from cogworks.cycle.results import Action
 from tests.cycle.remembered import remembered
 from tests.cycle.scripted import cycle, rechained, recorded
+from tests.exhaustive import MANY, examples
 
 LOG = recorded()
 TEXT = text_of(segments(LOG))
@@ -106,12 +107,12 @@ def test_a_line_chained_anew_is_found_by_the_line_after_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "cases", [100, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
+    "cases", [100, pytest.param(MANY, id="many", marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
 )
 def test_any_changed_byte_is_found_on_its_line_or_the_next(cases: int) -> None:
     data = TEXT.encode()
 
-    @settings(max_examples=cases)
+    @settings(max_examples=examples(cases))
     @given(st.integers(0, len(data) - 1), st.integers(1, 255))
     def holds(at: int, flip: int) -> None:
         changed = bytearray(data)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 import tomli_w
 
 from cogworks.engine.consider import Wanted
@@ -27,6 +26,7 @@ from cogworks.pipeline.state import RunState
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import BranchName, NodeId
 from cogworks.wiring.step import open_ports
+from tests import plain_http
 from tests.hub.running import RunningHub, running_hub
 from tests.step_fakes import NODES, Runner
 from tests.world import CONFIG, PIPELINE, World
@@ -52,7 +52,7 @@ class Item:
 
     def ask(self, method: str, path: str, *, by: str = "ann", **body: object) -> Any:
         """What REST answers to a person; fails when it refuses."""
-        answer = httpx.request(
+        answer = plain_http.request(
             method,
             f"{self.api}/{path}".rstrip("/"),
             json=body or None,
@@ -167,7 +167,7 @@ def new_item(
     body: str = "It should add.",
 ) -> Item:
     """A new issue; GitHub drops the labels of an author who may not set them."""
-    made = httpx.post(
+    made = plain_http.post(
         f"{hub.api_url}/repos/octo-org/adder/issues",
         content=json.dumps(
             {"title": f"add() subtracts, no. {next(_numbers)}", "body": body, "labels": labels}

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
 from github.Repository import Repository
 
 from cogworks.demo.facts import DEFAULT_BRANCH, OWNER, REPOSITORY
@@ -22,7 +21,7 @@ from cogworks.demo.person import Person
 from cogworks.demo.stage import RUNNER, Stage, open_stage, prepare
 from cogworks.hub.seeding import add_token, add_user, parse_permissions
 from cogworks.hub.world import World
-from tests import forking
+from tests import forking, plain_http
 from tests.forking import Cogworks
 from tests.hub.running import running_hub
 from tests.limits import ENDS_WITHIN_S
@@ -166,7 +165,7 @@ class Scene:
 
     def ask(self, query: str) -> dict[str, Any]:
         """The repository's part of a GraphQL answer."""
-        answer = httpx.post(
+        answer = plain_http.post(
             f"{self.stage.url}/api/graphql",
             json={"query": f'{{ repository(owner: "{OWNER}", name: "{REPOSITORY}") {{ {query} }} }}'},
             headers={"Authorization": f"Bearer {self.stage.person_token}"},

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests import plain_http
 from tests.end_to_end.scene import COGWORKS, HOST_ENVIRONMENT, Ended
 from tests.limits import Started
 
@@ -144,7 +144,7 @@ def test_a_kept_hub_still_shows_everything_and_serves_the_next_demonstration(tmp
     kept = _demo(tmp_path, "--keep")
     url, process_id = _hub_of(tmp_path)
     (link,) = re.findall(r"In a browser open this first: (\S+)", kept.out)
-    with httpx.Client(timeout=30, follow_redirects=True) as browser:
+    with plain_http.Client(timeout=30, follow_redirects=True) as browser:
         browser.get(link)
         page = browser.get(f"{url}/octo-org/hourglass/issues/1")
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from cogworks.demo.facts import AUTHOR
 from cogworks.demo.stage import RUNNER
 from cogworks.hub.seeding import add_collaborator, add_user, create_repository
 from cogworks.hub.world import World
+from tests import plain_http
 from tests.end_to_end.scene import Scene, open_scene
 
 # Seconds on a busy machine; usually a tenth of that.
@@ -50,7 +50,7 @@ class Vault:
 
 
 def as_runner(scene: Scene, verb: str, path: str, **payload: Any) -> Any:
-    answer = httpx.request(
+    answer = plain_http.request(
         verb,
         f"{scene.stage.api_url}/repos/{VAULT}/{path}",
         json=payload or None,
@@ -219,7 +219,7 @@ def as_runner_writes(scene: Scene, path: str, text: str) -> None:
         "content": base64.b64encode(text.encode()).decode(),
     }
     headers = {"Authorization": f"Bearer {scene.stage.runner_token}"}
-    httpx.put(url, json=payload, headers=headers, timeout=30).raise_for_status()
+    plain_http.put(url, json=payload, headers=headers, timeout=30).raise_for_status()
 
 
 def test_an_item_whose_ledger_only_its_runner_wrote_goes_on(guarded: Scene) -> None:

@@ -12,6 +12,7 @@ from cogworks.ledger.lease import RELEASED, Entry, VisitLease
 from cogworks.llm.budget import Account, Budget, Estimate
 from cogworks.pipeline.limits import ROOM_TOKENS, grant, session_budget, shortage, tokens_of
 from cogworks.pipeline.spend import Spend
+from tests.exhaustive import examples
 from tests.ledger.scripted import MemoryStore
 from tests.pipeline.graphs import document, edge, parse
 from tests.pipeline.runs import at, facts, lease, new_run
@@ -101,7 +102,7 @@ MOVES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(MOVES)
 def test_no_budget_is_oversold_by_runners_of_one_item_whoever_comes_when(
     moves: list[tuple[str, str, int, int]],

@@ -16,6 +16,7 @@ from cogworks.pipeline.frontier import in_dependency_order
 from cogworks.pipeline.graph import SubItem
 from cogworks.vocabulary import CommitOid, NodeId
 from tests.engine.test_step_races import Race
+from tests.exhaustive import examples
 from tests.pipeline.graphs import parse
 from tests.pipeline.random_graphs import Table, random_document, random_output, random_sub_items
 from tests.replaying import Committed, replayed
@@ -86,7 +87,7 @@ def worked_on(seed: int) -> Remembering:
     raise AssertionError(f"not at an end after {MAX_ROUNDS} rounds")
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 2**32))
 def test_runners_in_any_order_bring_every_graph_to_its_end_and_the_ledger_replays(seed: int) -> None:
     world = worked_on(seed)

@@ -32,6 +32,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import ReadElsewhere
 from cogworks.packs.declared import Exemplar
 from cogworks.vocabulary import BranchName, NodeId, RunId
+from tests import plain_http
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
 from tests.step_fakes import Runner
 from tests.world import CONFIG, ONE_NODE, World
@@ -175,24 +176,24 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
     directory: Path = tmp_path_factory.mktemp("limits") / "hub"
     with running_hub(seeded(directory)) as running:
         root = f"{running.api_url}/repos/octo/demo"
-        head = httpx.get(f"{root}/git/ref/heads/main", headers=HEADERS).json()["object"]["sha"]
+        head = plain_http.get(f"{root}/git/ref/heads/main", headers=HEADERS).json()["object"]["sha"]
         rows = [
             {"path": f".cogworks/{name}", "mode": "100644", "type": "blob", "content": text}
             for name, text in (("config.toml", CONFIG), ("pipeline.toml", tomli_w.dumps(ONE_NODE)))
         ]
-        tree = httpx.post(
+        tree = plain_http.post(
             f"{root}/git/trees", json={"base_tree": head, "tree": rows}, headers=HEADERS
         ).json()["sha"]
         commit = {"message": "Configure", "tree": tree, "parents": [head]}
-        oid = httpx.post(f"{root}/git/commits", json=commit, headers=HEADERS).json()["sha"]
-        httpx.patch(f"{root}/git/refs/heads/main", json={"sha": oid}, headers=HEADERS).raise_for_status()
+        oid = plain_http.post(f"{root}/git/commits", json=commit, headers=HEADERS).json()["sha"]
+        plain_http.patch(f"{root}/git/refs/heads/main", json={"sha": oid}, headers=HEADERS).raise_for_status()
         yield running
 
 
 @pytest.fixture
 def item(hub: RunningHub) -> Iterator[Item]:
     issue = {"title": "Fix it", "body": "Please.", "labels": ["cogworks:run"]}
-    made = httpx.post(f"{hub.api_url}/repos/octo/demo/issues", json=issue, headers=HEADERS).json()
+    made = plain_http.post(f"{hub.api_url}/repos/octo/demo/issues", json=issue, headers=HEADERS).json()
     address = parse_issue_url(made["html_url"])
     limits, slept = Limits(), list[float]()
     with ExitStack() as stack:

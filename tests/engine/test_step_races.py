@@ -77,6 +77,19 @@ class Memory:
     points: set[tuple[object, ...]] = field(default_factory=set)
     schedule: Schedule = field(default_factory=Schedule)
     """The one that is under way."""
+    pictures: list[str] = field(default_factory=list)
+    """Of the world before each of its turns, and after the last one."""
+
+    def begin(self, schedule: Schedule) -> None:
+        """Another schedule; until its last given choice it is the one before."""
+        self.schedule = schedule
+        del self.pictures[schedule.given :]
+
+    def seen(self, turn: int, world: World) -> str:
+        """The picture before that turn. Nobody acts between two turns, and what is known need not be drawn again."""
+        if turn == len(self.pictures):
+            self.pictures.append(self.picture(world))
+        return self.pictures[turn]
 
     def enter(self, *point: object) -> None:
         """Raises SeenBefore the second time."""
@@ -141,7 +154,7 @@ class Race:
                 self._turn(alive)
             if self._memory:
                 done = ((name, runner.is_dead, *runner.calls) for name, runner in self.runners.items())
-                self._memory.enter(Memory.picture(self._world), *done)
+                self._memory.enter(self._memory.seen(self._turns, self._world), *done)
         finally:
             for name in self._alive():
                 self.runners[name].is_dead = True
@@ -153,7 +166,7 @@ class Race:
         return [name for name, running in self._running.items() if running]
 
     def _turn(self, alive: list[str]) -> None:
-        picture = Memory.picture(self._world) if self._memory else ""
+        picture = self._memory.seen(self._turns, self._world) if self._memory else ""
         if self._memory:
             self._memory.enter(picture, self._crashes, *self._past.values(), *alive)
         # Runners with the same past are the same but for their names, so that one of them stands for all. Only a memory
@@ -173,7 +186,7 @@ class Race:
         self._let(name)
         if self._memory:
             # What it does from now on follows from what it has seen; of a write it sees whether it passed.
-            seen = picture if asked in READS else Memory.picture(self._world) != picture
+            seen = picture if asked in READS else self._memory.seen(self._turns, self._world) != picture
             past = f"{self._past[name]} {asked} {seen} {was_dead}"
             self._past[name] = hashlib.sha256(past.encode()).hexdigest()
 
@@ -237,7 +250,7 @@ def test_of_two_first_claims_exactly_one_passes_in_every_order_of_their_calls(
     count = 0
     for schedule in schedules():
         if memory:
-            memory.schedule = schedule
+            memory.begin(schedule)
         world = new_item()
         world.create_root()
         race = Race(world, "ab", schedule.choose, memory=memory)
@@ -273,7 +286,7 @@ def test_every_order_of_calls_and_crashes_makes_nothing_twice_and_leaves_nothing
     memory = Memory()
     count = 0
     for schedule in schedules():
-        memory.schedule = schedule
+        memory.begin(schedule)
         world = new_item()
         world.create_root()
         race = Race(world, names, schedule.choose, crashes=crashes, crash_turns=crash_turns, memory=memory)

@@ -291,7 +291,7 @@ def test_while_somebody_tells_it_nobody_begins_although_it_was_mended() -> None:
 def test_every_order_of_calls_and_crashes_tells_it_once(names: str, crashes: int, at_least: int) -> None:
     memory = Memory()
     for schedule in schedules():
-        memory.schedule = schedule
+        memory.begin(schedule)
         world = malformed()
         world.create_root()
         race = Race(world, names, schedule.choose, crashes=crashes, memory=memory)
@@ -320,7 +320,7 @@ class MendedMeanwhile(World):
 def test_of_two_runners_one_of_which_sees_it_mended_only_one_posts() -> None:
     memory = Memory()
     for schedule in schedules():
-        memory.schedule = schedule
+        memory.begin(schedule)
         world = MendedMeanwhile(pipeline=ONE_NODE, config=MALFORMED)
         world.create_root()
         race = Race(world, "ab", schedule.choose, memory=memory)

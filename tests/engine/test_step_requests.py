@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import httpx
 import pytest
 import tomli_w
 
@@ -22,6 +21,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import NodeId
 from cogworks.wiring.step import open_ports
+from tests import plain_http
 from tests.hub.running import running_hub
 from tests.step_fakes import NODES, Runner
 from tests.world import CONFIG, PIPELINE, World
@@ -42,7 +42,7 @@ class Item:
         return f"{self.address.server_url}/api/v3/repos/{self.address.repository}"
 
     def ask(self, method: str, path: str, **body: object) -> None:
-        answer = httpx.request(
+        answer = plain_http.request(
             method, f"{self.api}/{path}", json=body, headers={"Authorization": f"Bearer {PERSON}"}
         )
         assert answer.is_success, answer.text
@@ -78,7 +78,7 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Item]:
         add_collaborator(world, repository, user, "admin")
     world.close()
     with running_hub(directory) as running:
-        made = httpx.post(
+        made = plain_http.post(
             f"{running.api_url}/repos/octo-org/adder/issues",
             json={"title": "add() subtracts", "body": "It should add.", "labels": ["cogworks:run"]},
             headers={"Authorization": f"Bearer {PERSON}"},

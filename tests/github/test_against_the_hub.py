@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 
 from cogworks.errors import PermissionRefused, UsageError
@@ -39,6 +38,7 @@ from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_r
 from cogworks.hub.world import World
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, SubItemKey, VisitKey
+from tests import plain_http
 from tests.hub.running import running_hub
 
 TOKEN = "ghp_" + "a" * 36
@@ -63,7 +63,7 @@ class Hub:
 
     def ask(self, verb: str, path: str, payload: Any = None) -> Any:
         """What a person does, as ann."""
-        answer = httpx.request(
+        answer = plain_http.request(
             verb,
             f"{self.apis.rest_url}/repos/octo-org/sample/{path}",
             json=payload,
@@ -485,7 +485,7 @@ def test_an_app_shows_a_verdict_beside_a_commit_once(hub: Hub, bench: Bench) -> 
         for _ in range(2):
             rest.report_check(check(made.oid))
 
-    runs = httpx.get(
+    runs = plain_http.get(
         f"{hub.apis.rest_url}/repos/octo-org/sample/commits/{made.oid}/check-runs",
         headers={"Authorization": f"Bearer {APP_TOKEN}"},
     ).json()["check_runs"]
@@ -539,7 +539,7 @@ def remarks(bench: Bench, head: str, *lines: tuple[int, int]) -> PostReview:
 
 def said(bench: Bench, number: int) -> list[dict[str, Any]]:
     api = f"{bench.hub.apis.rest_url}/repos/octo-org/sample/pulls/{number}"
-    found = httpx.get(f"{api}/comments", headers={"Authorization": f"Bearer {TOKEN}"})
+    found = plain_http.get(f"{api}/comments", headers={"Authorization": f"Bearer {TOKEN}"})
     return [{key: each[key] for key in ("start_line", "line", "body")} for each in found.json()]
 
 
@@ -566,6 +566,6 @@ def test_a_line_that_no_diff_shows_leaves_the_remarks_in_the_body_of_the_review(
     number = published.pull_requests[0].number
     assert (published.warnings, said(bench, number)) == ((), [])
     api = f"{bench.hub.apis.rest_url}/repos/octo-org/sample/pulls/{number}/reviews"
-    [review] = httpx.get(api, headers={"Authorization": f"Bearer {TOKEN}"}).json()
+    [review] = plain_http.get(api, headers={"Authorization": f"Bearer {TOKEN}"}).json()
     assert review["state"] == "COMMENTED"
     assert f"`docs/{bench.address.number}.md` line 7:\n\nShorter." in review["body"]

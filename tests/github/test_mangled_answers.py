@@ -16,6 +16,7 @@ from cogworks.github.credentials import FixedToken
 from cogworks.github.documents import Answer
 from cogworks.github.reading import SnapshotReader
 from cogworks.unexpected import UnexpectedAnswer
+from tests.exhaustive import examples
 from tests.github.test_reading import ADDRESS, NOW, RECORDED
 
 JSON = st.recursive(
@@ -72,7 +73,7 @@ class NoBlobs:
 
 
 @given(st.sampled_from(PLACES), st.sampled_from(["replace", "remove", "rename"]), JSON)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_mangled_answer_is_read_or_refused_with_an_error_of_ours(
     path: tuple[Any, ...], change: str, value: Any
 ) -> None:
@@ -84,7 +85,7 @@ def test_a_mangled_answer_is_read_or_refused_with_an_error_of_ours(
 
 
 @given(JSON | st.just(RECORDED), st.sampled_from([*PLACES, None]), JSON)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_mangled_response_is_read_or_refused_with_an_error_of_ours(
     body: Any, path: tuple[Any, ...] | None, value: Any
 ) -> None:

@@ -13,6 +13,7 @@ from cogworks.github.credentials import FixedToken
 from cogworks.github.meter import Requests
 from cogworks.github.reading import Habit, ReadSize, RememberedHere, SnapshotReader
 from cogworks.github.rest import RestClient
+from tests import plain_http
 from tests.hub.running import OWNER_TOKEN, running_hub, seeded
 
 COMMENTS = 103
@@ -26,7 +27,7 @@ def long_item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IssueAddress
     directory = tmp_path_factory.mktemp("long") / "hub"
     with running_hub(seeded(directory)) as hub:
         headers = {"Authorization": f"token {OWNER_TOKEN}"}
-        with httpx.Client(base_url=f"{hub.api_url}/repos/octo/demo/", headers=headers) as rest:
+        with plain_http.Client(base_url=f"{hub.api_url}/repos/octo/demo/", headers=headers) as rest:
 
             def ask(method: str, path: str, body: object = None) -> httpx.Response:
                 answer = rest.request(method, path, json=body)

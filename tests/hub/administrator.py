@@ -9,6 +9,7 @@ from typing import Any, Self
 import httpx
 
 from cogworks.hub.store import ADMIN
+from tests import plain_http
 
 
 class Administrator:
@@ -17,7 +18,7 @@ class Administrator:
     def __init__(self, url: str, directory: Path) -> None:
         token = (directory / ADMIN).read_text().strip()
         headers = {"Authorization": f"Bearer {token}"}
-        self._http = httpx.Client(base_url=f"{url}/_hub/", headers=headers, timeout=120)
+        self._http = plain_http.Client(base_url=f"{url}/_hub/", headers=headers, timeout=120)
 
     def __enter__(self) -> Self:
         return self

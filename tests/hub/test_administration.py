@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests import plain_http
 from tests.hub.administrator import Administrator
 from tests.hub.commandline import commit_file, git
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
@@ -46,7 +47,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
     with (
         running_hub(directory) as hub,
         Administrator(hub.url, directory) as admin,
-        httpx.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client,
+        plain_http.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client,
     ):
         admin.take("fresh")
         yield Talk(hub, admin, client)
@@ -275,7 +276,7 @@ def test_only_who_can_read_the_hubs_directory_administrates_it(talk: Talk) -> No
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert talk.client.get("/_hub/requests").status_code == 401
-    assert httpx.delete(f"{talk.hub.url}/_hub/faults").status_code == 401
+    assert plain_http.delete(f"{talk.hub.url}/_hub/faults").status_code == 401
 
 
 def test_a_hub_starts_with_the_faults_of_a_file(tmp_path: Path) -> None:
@@ -283,7 +284,7 @@ def test_a_hub_starts_with_the_faults_of_a_file(tmp_path: Path) -> None:
     plan.write_text('[[fault]]\nkind = "error_before"\npath = "/repos/*"\nnth = 2\n')
     with (
         running_hub(seeded(tmp_path / "hub"), "--faults", str(plan)) as hub,
-        httpx.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client,
+        plain_http.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client,
     ):
         assert [client.get(ISSUES).status_code for _ in range(3)] == [200, 502, 200]
 
@@ -294,7 +295,7 @@ def test_an_enterprise_server_has_no_dependencies_and_shows_mentions_late(tmp_pa
     with (
         running_hub(directory, *options) as hub,
         Administrator(hub.url, directory) as admin,
-        httpx.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client,
+        plain_http.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client,
     ):
         client.post(ISSUES, json={"title": "One"})
         client.post(ISSUES, json={"title": "Two", "body": "See #1"})

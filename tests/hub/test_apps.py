@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cogworks.hub.apps import add_app
 from cogworks.hub.seeding import add_collaborator, add_user, create_repository
 from cogworks.hub.world import World
+from tests import plain_http
 from tests.hub.apps import app_id, app_key, app_signature, with_app
 from tests.hub.running import OWNER_TOKEN, running_hub, seeded
 
@@ -28,10 +29,10 @@ class Asked:
     """Another App, installed nowhere."""
 
     def get(self, path: str, token: str) -> httpx.Response:
-        return httpx.get(self.api_url + path, headers={"Authorization": f"Bearer {token}"})
+        return plain_http.get(self.api_url + path, headers={"Authorization": f"Bearer {token}"})
 
     def post(self, path: str, token: str, json: Any = None) -> httpx.Response:
-        return httpx.post(self.api_url + path, json=json, headers={"Authorization": f"Bearer {token}"})
+        return plain_http.post(self.api_url + path, json=json, headers={"Authorization": f"Bearer {token}"})
 
     def installation_token(self, **wanted: Any) -> httpx.Response:
         """The answer to the App's wish for a token, made for something or for all that was granted."""
@@ -52,7 +53,7 @@ class Asked:
         url = self.api_url.replace("/v3", "/graphql")
         asked = {"query": document, "variables": variables}
         headers = {"Authorization": f"Bearer {token}"}
-        answer: dict[str, Any] = httpx.post(url, json=asked, headers=headers).json()
+        answer: dict[str, Any] = plain_http.post(url, json=asked, headers=headers).json()
         return answer
 
     def listing(self, name: str, token: str) -> int:

@@ -15,6 +15,7 @@ from cogworks.hub.git_http import basic_token
 from cogworks.hub.records import Repository
 from cogworks.hub.seeding import add_collaborator, add_token, add_user
 from cogworks.hub.world import World
+from tests import plain_http
 from tests.hub.commandline import commit_file, git
 from tests.hub.running import (
     OWNER_TOKEN,
@@ -41,7 +42,7 @@ def clone(hub: RunningHub, tmp_path: Path) -> Path:
 
 
 def api(hub: RunningHub, path: str) -> object:
-    answer = httpx.get(
+    answer = plain_http.get(
         f"{hub.api_url}/repos/octo/demo/{path}", headers={"Authorization": f"token {OWNER_TOKEN}"}
     )
     return answer.json()
@@ -69,7 +70,7 @@ def test_the_token_may_be_the_password_of_any_user_or_the_user_itself(
 
 
 def test_without_a_token_git_is_asked_for_a_password(hub: RunningHub, tmp_path: Path) -> None:
-    answer = httpx.get(f"{hub.url}/octo/demo.git/info/refs?service=git-upload-pack")
+    answer = plain_http.get(f"{hub.url}/octo/demo.git/info/refs?service=git-upload-pack")
 
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Basic realm="GitHub"')
     assert "could not read Username" in git("ls-remote", hub.git_url("octo/demo"), cwd=tmp_path, fails=True)
@@ -160,7 +161,7 @@ def test_a_compressed_request_is_understood(hub: RunningHub) -> None:
     assert isinstance(found, dict)
     want = f"0032want {found['object']['sha']}\n00000009done\n".encode()
 
-    answer = httpx.post(
+    answer = plain_http.post(
         f"{hub.url}/octo/demo.git/git-upload-pack",
         content=gzip.compress(want),
         headers={
@@ -241,7 +242,7 @@ def test_a_hub_that_served_git_ends_without_a_complaint(tmp_path: Path) -> None:
             git("clone", "--quiet", hub.git_url("octo/demo", WRITER_TOKEN), f"clone-{number}", cwd=tmp_path)
             with socket.create_connection((url.host, url.port or 0)) as leaving:
                 leaving.sendall(_UNFINISHED.format(token=WRITER_TOKEN).encode())
-        with httpx.Client(headers={"Authorization": f"token {OWNER_TOKEN}"}) as staying:
+        with plain_http.Client(headers={"Authorization": f"token {OWNER_TOKEN}"}) as staying:
             staying.get(f"{hub.api_url}/repos/octo/demo")
             hub.process.terminate()
             hub.process.wait(timeout=ENDS_WITHIN_S)

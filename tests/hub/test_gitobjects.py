@@ -21,6 +21,7 @@ from cogworks.hub.gitobjects import (
     parse_signature,
     parse_tree,
 )
+from tests.exhaustive import examples
 from tests.hub.commandline import git
 from tests.limits import ENDS_WITHIN_S
 
@@ -56,7 +57,7 @@ def test_a_tree_is_sorted_as_git_sorts_it(tmp_path: Path) -> None:
     assert oid_of("tree", raw) == oid
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dictionaries(PATHS, st.booleans()), st.dictionaries(PATHS, st.booleans()))
 def test_editing_a_tree_is_editing_a_set_of_paths(first: dict[str, bool], second: dict[str, bool]) -> None:
     trees: dict[str, tuple[TreeEntry, ...]] = {}

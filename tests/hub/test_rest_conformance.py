@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from cogworks.hub.rest.described import ROUTES
+from tests import plain_http
 from tests.hub.apps import app_id, app_signature, with_app
 from tests.hub.openapi import OfficialDescription
 from tests.hub.running import BOT_TOKEN, OWNER_TOKEN, READER_TOKEN, keep_log, running_hub, seeded
@@ -268,7 +269,7 @@ def apps(talk: Conversation, number: int) -> None:
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Answered]]:
     """Everything that was asked of one hub, with its answers."""
     directory: Path = tmp_path_factory.mktemp("conformance") / "hub"
-    with running_hub(with_app(seeded(directory))) as hub, httpx.Client() as client:
+    with running_hub(with_app(seeded(directory))) as hub, plain_http.Client() as client:
         talk = Conversation(hub.api_url, client)
         people_and_settings(talk)
         issues(talk)

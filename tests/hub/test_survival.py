@@ -28,6 +28,7 @@ from cogworks.hub.gitstore import GitRepository, RefUpdate
 from cogworks.hub.records import Comment, Issue, PendingMerge, Repository
 from cogworks.hub.server import serve
 from cogworks.hub.world import World
+from tests import plain_http
 from tests.hub.commandline import git
 from tests.hub.running import OWNER_TOKEN, WRITER_TOKEN, RunningHub, running_hub, seeded
 from tests.limits import ENDS_WITHIN_S
@@ -48,7 +49,7 @@ def write_until_it_dies(hub: RunningHub, worker: int, round_number: int, started
     """Comment, commit, open and merge in a loop; ends when the connection breaks."""
     done = Acknowledged()
     root = f"{hub.api_url}/repos/octo/demo"
-    with httpx.Client(headers=HEADERS, timeout=20) as client:
+    with plain_http.Client(headers=HEADERS, timeout=20) as client:
 
         def ask(method: str, path: str, **body: object) -> httpx.Response:
             answer = client.request(method, f"{root}/{path}", json=body or None)
@@ -80,7 +81,7 @@ def test_a_killed_hub_has_kept_everything_it_acknowledged(tmp_path: Path) -> Non
     directory = seeded(tmp_path / "hub")
     kept = Acknowledged()
     with running_hub(directory) as hub:
-        httpx.post(f"{hub.api_url}/repos/octo/demo/issues", json={"title": "One"}, headers=HEADERS)
+        plain_http.post(f"{hub.api_url}/repos/octo/demo/issues", json={"title": "One"}, headers=HEADERS)
     for round_number, delay_s in enumerate((0.5, 0.93)):
         with running_hub(directory) as hub, ThreadPoolExecutor(2) as pool:
             started = Barrier(3)
@@ -256,7 +257,7 @@ def test_locks_of_a_killed_git_are_dropped_at_the_next_start(opened: Open) -> No
 def test_nobody_but_this_machine_reaches_it(tmp_path: Path) -> None:
     with running_hub(seeded(tmp_path / "hub")) as hub:
         address = urlsplit(hub.url)
-        assert (address.hostname, httpx.get(hub.url).status_code) == ("127.0.0.1", 200)
+        assert (address.hostname, plain_http.get(hub.url).status_code) == ("127.0.0.1", 200)
         # Whoever listens on every interface listens on this one.
         with (
             pytest.raises(OSError, match=r"refused|assign"),
@@ -281,7 +282,7 @@ def test_a_hub_that_is_told_to_stop_ends_well(tmp_path: Path, number: signal.Sig
 def test_an_enterprise_server_with_another_clock(tmp_path: Path) -> None:
     with running_hub(seeded(tmp_path / "hub"), "--clock-offset", "-86400", "--enterprise") as hub:
         query = '{repository(owner:"octo",name:"demo"){issue(number:1){issueDependenciesSummary{blocking}}}}'
-        answer = httpx.post(hub.graphql_url, json={"query": query}, headers=HEADERS)
+        answer = plain_http.post(hub.graphql_url, json={"query": query}, headers=HEADERS)
         behind = datetime.now(UTC) - parsedate_to_datetime(answer.headers["date"])
 
         assert answer.json()["errors"][0]["extensions"]["code"] == "undefinedField"

@@ -15,6 +15,7 @@ from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.prompts import shipped_prices, shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from tests.asked import MODEL
+from tests.exhaustive import examples
 from tests.fakes import ScriptedModel
 from tests.limits import ENDS_WITHIN_S
 from tests.llm.test_gateway import QUESTION, Number
@@ -40,7 +41,7 @@ def at_once(callers: list[Callable[[], None]]) -> None:
             ended.result(ENDS_WITHIN_S)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(CALLS, st.integers(0, 400))
 def test_no_budget_is_oversold_whoever_comes_when(calls: list[Spent], limit: int) -> None:
     account = Account(Budget(limit_usd=Decimal(limit), limit_tokens=limit))

@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from anthropic import transform_schema
 
 from cogworks.llm.prompts import shipped_prompts, shipped_schemas
 from cogworks.llm.schemas import full_schema, reduced_schema, schema_text
@@ -38,6 +37,8 @@ def test_the_script_that_exports_them_agrees() -> None:
 
 @pytest.mark.parametrize("stem", sorted(REPLIES))
 def test_every_reply_has_a_form_that_the_vendor_accepts_as_it_is(stem: str) -> None:
+    from anthropic import transform_schema
+
     reduced = reduced_schema(full_schema(REPLIES[stem]))
 
     assert transform_schema(json.loads(json.dumps(reduced))) == reduced

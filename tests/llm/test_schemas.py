@@ -3,7 +3,6 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
-from anthropic import transform_schema
 from pydantic import BaseModel, Field
 
 from cogworks.errors import ConfigurationError
@@ -72,6 +71,8 @@ def test_references_are_written_out_and_alternatives_are_any_of() -> None:
 
 @pytest.mark.parametrize("model", [Line, Gift, Sale, Order], ids=lambda model: model.__name__)
 def test_the_vendor_s_own_rewriting_finds_nothing_left_to_rewrite(model: type[BaseModel]) -> None:
+    from anthropic import transform_schema
+
     reduced = reduced_schema(full_schema(model))
 
     assert transform_schema(json.loads(json.dumps(reduced))) == reduced

@@ -15,6 +15,7 @@ from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from cogworks.pipeline.render import MAX_DRAWN_EDGES, View, dot, is_drawable, mermaid
 from cogworks.vocabulary import NodeId, SubItemKey
+from tests.exhaustive import examples
 from tests.mermaid.reading import HERE, Read, read
 from tests.node_packages import installed
 from tests.pipeline.dot_language import Digraph, read_dot
@@ -123,7 +124,7 @@ def test_no_title_condition_or_key_breaks_a_picture(package: Path) -> None:
     pictures: list[tuple[str, str]] = []
 
     @settings(
-        max_examples=150,
+        max_examples=examples(150),
         database=None,
         deadline=None,
         phases=[Phase.generate],

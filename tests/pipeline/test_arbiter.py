@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Choice, Proposal, SelectionReason, Signal, choose
+from tests.exhaustive import MANY, examples
 
 GOLDEN = [
     ("safety ABORT", 1.0, 1.0, 0.0, 800_000),
@@ -174,10 +175,10 @@ PROPOSALS = st.lists(
 
 
 @pytest.mark.parametrize(
-    "cases", [200, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
+    "cases", [200, pytest.param(MANY, id="many", marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
 )
 def test_the_order_of_submission_never_changes_the_choice(cases: int) -> None:
-    @settings(max_examples=cases)
+    @settings(max_examples=examples(cases))
     @given(st.data(), PROPOSALS, st.integers(0, 2))
     def holds(data: st.DataObject, proposals: list[Proposal], signals: int) -> None:
         shuffled = data.draw(st.permutations(proposals))

@@ -17,6 +17,7 @@ from cogworks.pipeline.graph import PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.render import dot, mermaid
+from tests.exhaustive import examples
 from tests.pipeline.graphs import SOURCE
 from tests.pipeline.random_graphs import random_document
 from tests.pipeline.runs import facts, new_run
@@ -96,7 +97,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places(value[key])
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_any_value_in_any_place_is_told_with_its_place(data: st.DataObject) -> None:
     content = tomllib.loads(WHOLE_FORM)
@@ -131,7 +132,7 @@ def damage(data: st.DataObject, content: dict[str, Any]) -> None:
             container[key] = data.draw(values)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data(), seeds)
 def test_damage_to_the_structure_is_told_with_its_place(data: st.DataObject, seed: int) -> None:
     content = random_document(random.Random(seed), gates=0.2)
@@ -147,7 +148,7 @@ def _without_none(value: Any) -> Any:
     return [_without_none(each) for each in value if each is not None] if isinstance(value, list) else value
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_damage_to_the_text_is_told_with_its_line(data: st.DataObject) -> None:
     text = WHOLE_FORM
@@ -163,7 +164,7 @@ def test_damage_to_the_text_is_told_with_its_line(data: st.DataObject) -> None:
     read_or_refuse(text)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(seeds, st.data())
 def test_a_file_cut_off_anywhere_is_told_with_its_place(seed: int, data: st.DataObject) -> None:
     text = tomli_w.dumps(random_document(random.Random(seed)))

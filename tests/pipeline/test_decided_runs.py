@@ -21,6 +21,7 @@ from cogworks.pipeline.state import RunState, SubItem
 from cogworks.pipeline.transitions import settle
 from cogworks.pipeline.visits import MAX_ATTEMPTS, Lease, VisitRecord
 from cogworks.vocabulary import IssueNumber, VisitKey
+from tests.exhaustive import examples
 from tests.pipeline.graphs import parse
 from tests.pipeline.random_graphs import Table, random_document, random_output, random_sub_items
 from tests.pipeline.reference import Place, Reference, loop_walked, reference_choice
@@ -315,7 +316,7 @@ TAKEN_OVER_TWICE = 3757
 """Two visits are left behind, the older one for the second time."""
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @example(TAKEN_OVER_TWICE)
 @example(FOLDED)
 @given(st.integers(0, 2**32))
@@ -332,7 +333,7 @@ def test_every_run_ends_within_its_caps_and_every_move_is_the_one_the_reference_
         assert "failed" in run.status().values()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32))
 def test_a_node_that_is_not_ready_cannot_be_named(seed: int) -> None:
     run = begin(seed)

@@ -15,6 +15,7 @@ from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber
+from tests.exhaustive import examples
 from tests.pipeline.runs import GRAPH, at, facts, finished, lease, new_run, pull, visit, with_pull
 
 NAMES = ("spec", "plan", "code@A", "review@A", "ship@A", "code@B", "review@B", "ship@B", "gone")
@@ -98,7 +99,7 @@ def anything_said(draw: st.DrawFn) -> Heard:
 
 
 @given(any_state(), any_facts(), anything_said(), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
     state: RunState, known: Facts, heard: Heard, is_alive: bool
 ) -> None:
@@ -122,7 +123,7 @@ def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
 
 
 @given(any_state(), any_facts(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_the_order_in_which_moves_are_proposed_never_changes_the_choice(
     state: RunState, known: Facts, chance: Random
 ) -> None:
@@ -141,7 +142,7 @@ def test_the_order_in_which_moves_are_proposed_never_changes_the_choice(
 
 
 @given(any_state(), any_facts(), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_order_in_which_leases_are_noted_never_changes_the_decision(
     state: RunState, known: Facts, chance: Random
 ) -> None:
@@ -153,7 +154,7 @@ def test_the_order_in_which_leases_are_noted_never_changes_the_decision(
 
 
 @given(any_state(), any_facts(), st.sampled_from(["running", "done", "cancelled"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_what_a_run_notes_of_itself_never_moves_it(state: RunState, known: Facts, status: str) -> None:
     before = Standing(state, known, GRAPH)
     news = {"gates": before.position.gates, "status": status, "came_to": came_to(state, GRAPH)}

@@ -20,6 +20,7 @@ from cogworks.pipeline.frontier import (
     reopened_by,
 )
 from cogworks.pipeline.graph import Pipeline, SubItem
+from tests.exhaustive import examples
 from tests.pipeline.graphs import parse
 from tests.pipeline.random_graphs import Table, random_document, random_output, random_sub_items
 from tests.pipeline.reference import Reference, reference_choice
@@ -131,7 +132,7 @@ def _most_visits(run: Run) -> int:
     return places * (1 + traversals)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.integers(0, 2**32))
 @example(87701).via("a loop led back over a node that another loop had made ready since")
 @example(392810331).via("the same, where the node had been skipped before")
@@ -167,7 +168,7 @@ def test_random_runs_end_within_their_caps_starve_nobody_and_join_when_they_shou
     assert bool(found.blocked) <= bool(failed)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.integers(0, 2**32))
 def test_the_same_graph_read_twice_has_the_same_hash(seed: int) -> None:
     content = random_document(random.Random(seed))

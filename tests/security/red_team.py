@@ -18,6 +18,7 @@ from cogworks.demo.stage import RUNNER
 from cogworks.hub.records import Issue
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
+from tests import plain_http
 from tests.end_to_end.scene import Ended, Scene, open_scene
 from tests.forking import Cogworks
 from tests.hub.administrator import Administrator
@@ -97,7 +98,7 @@ class Attack:
         """The same, whatever comes of it."""
         stage = self.scene.stage
         token = {**TOKENS, AUTHOR: stage.person_token, RUNNER: stage.runner_token}[login]
-        return httpx.request(
+        return plain_http.request(
             verb,
             f"{stage.api_url}/repos/{repository}/{path}",
             json=payload or None,
@@ -268,7 +269,7 @@ def _people(scene: Scene, home: Path, author: str) -> None:
         ("issues", {"title": "Plans", "body": "For our eyes only."}),
         ("issues/1/comments", {"body": VAULT_SECRET}),
     ):
-        httpx.post(f"{api}/{path}", json=payload, headers=header, timeout=60).raise_for_status()
+        plain_http.post(f"{api}/{path}", json=payload, headers=header, timeout=60).raise_for_status()
 
 
 @contextmanager

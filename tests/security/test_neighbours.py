@@ -17,6 +17,7 @@ from cogworks.own_folders import own_folder
 from cogworks.services.python.keeping import Kept
 from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, RunId
+from tests import plain_http
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
 
 REPOSITORY = "/api/v3/repos/octo/demo"
@@ -53,7 +54,7 @@ def lax_umask() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def browser(hub: RunningHub) -> Iterator[httpx.Client]:
     """It has the operator's credential, whoever's page it shows."""
-    with httpx.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client:
+    with plain_http.Client(base_url=hub.url, headers={"Authorization": f"token {OWNER_TOKEN}"}) as client:
         yield client
 
 

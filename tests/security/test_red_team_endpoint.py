@@ -24,10 +24,8 @@ def dribbled() -> Iterator[bytes]:
         yield b" "
 
 
-BOMB = gzip.compress(b"0" * 100_000_000)
-
-
 def test_a_hostile_endpoint(tmp_path: Path) -> None:
+    bomb = gzip.compress(b"0" * 100_000_000)
     with attacked(tmp_path, gates=[SPECIFICATION_WAITS]) as attack, ModelServer() as thief:
         config = ".cogworks/config.toml"
         text = attack.scene.file(config) or ""
@@ -51,7 +49,7 @@ def test_a_hostile_endpoint(tmp_path: Path) -> None:
             ),
             "a dribble": (Answer(200, b"", pieces=dribbled), 75, "gave no answer in time"),
             "a bomb": (
-                Answer(200, BOMB, {"content-type": "application/json", "content-encoding": "gzip"}),
+                Answer(200, bomb, {"content-type": "application/json", "content-encoding": "gzip"}),
                 1,
                 "model provider",
             ),

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from cogworks.demo.facts import AUTHOR
+from tests import plain_http
 from tests.hub.administrator import Administrator
 from tests.security.acting_words import FORGED_VISIT
 from tests.security.red_team import SPECIFICATION_WAITS, VAULT, Attack, attacked, encoded
@@ -26,7 +26,7 @@ def _foreign_ids(attack: Attack) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     header = {"Authorization": f"Bearer {attack.scene.stage.runner_token}"}
     api = f"{attack.scene.stage.api_url}/repos/{VAULT}"
     issue, comment = (
-        httpx.get(f"{api}/{path}", headers=header, timeout=60).json()
+        plain_http.get(f"{api}/{path}", headers=header, timeout=60).json()
         for path in ("issues/1", "issues/1/comments")
     )
     return issue, comment[0]

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from typing import Self
 
 import httpx
@@ -35,8 +36,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 TOKEN = "ghp_" + "S3" * 18
 LIMIT_S = 1.5
-BOMB = gzip.compress(b" " * 300_000_000)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+
+@cache
+def packed() -> bytes:
+    """Made when it is wanted: whoever only lists the tests would wait for it."""
+    return gzip.compress(b" " * 300_000_000)
 
 
 class Server:
@@ -105,7 +111,7 @@ def flood() -> Iterator[bytes]:
 
 
 def bomb() -> Iterator[bytes]:
-    yield HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB) + BOMB
+    yield HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed()) + packed()
 
 
 def large_head() -> Iterator[bytes]:

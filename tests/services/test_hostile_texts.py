@@ -15,6 +15,7 @@ from cogworks.services.python.imports import imports_in
 from cogworks.services.python.linting import findings_in
 from cogworks.services.python.settings_files import ruff_settings
 from cogworks.services.python.typechecking import configured_checker, read_mypy
+from tests.exhaustive import examples
 from tests.services.asking import diagnostic, laid_out
 
 WORDS = st.sampled_from(
@@ -30,7 +31,7 @@ TEXTS = st.one_of(
 NAMES = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "ruff.toml", "mypy.ini")
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(texts=st.fixed_dictionaries(dict.fromkeys(NAMES, TEXTS)))
 def test_settings_and_manifests_are_read_or_named(texts: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:

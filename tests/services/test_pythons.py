@@ -5,13 +5,14 @@ import os
 import platform
 import pwd
 import sys
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.pythons import NotBuilt, others, own_python, python_for
+from cogworks.services.python.pythons import NotBuilt, Python, others, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
@@ -96,31 +97,43 @@ def test_what_is_configured_wins_over_what_the_project_says(path: str) -> None:
     assert python_for("<3.70", "3.71", path).version == "3.71.4"
 
 
-OTHERS = {
-    minor: each
-    for each in others(WITH_UV)
-    if (minor := each.version.rpartition(".")[0]) != f"3.{sys.version_info[1]}"
-}
+@cache
+def others_here() -> dict[str, Python]:
+    """The other Pythons of this machine by their version; looked for when a test wants them, as each is asked."""
+    return {
+        minor: each
+        for each in others(WITH_UV)
+        if (minor := each.version.rpartition(".")[0]) != f"3.{sys.version_info[1]}"
+    }
+
+
+@pytest.fixture
+def minors() -> list[str]:
+    """The versions of the others, oldest first."""
+    found = sorted(others_here(), key=lambda minor: int(minor.partition(".")[2]))
+    if not found:
+        pytest.skip("this machine has one Python alone")
+    return found
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not OTHERS, reason="this machine has one Python alone")
-@pytest.mark.parametrize("minor", sorted(OTHERS))
-def test_tests_run_with_each_other_python_of_this_machine(minor: str, tmp_path: Path) -> None:
-    assert outcomes(minor, WITH_UV, tmp_path) == [("test_it.py::test_it", "passed")]
+@pytest.mark.timeout(600)
+def test_tests_run_with_each_other_python_of_this_machine(minors: list[str], tmp_path: Path) -> None:
+    passed = [("test_it.py::test_it", "passed")]
+
+    assert {minor: outcomes(minor, WITH_UV, tmp_path / minor) for minor in minors} == dict.fromkeys(
+        minors, passed
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not OTHERS, reason="this machine has one Python alone")
-def test_pip_makes_an_environment_of_another_python(tmp_path: Path) -> None:
-    newest = max(OTHERS, key=lambda minor: int(minor.partition(".")[2]))
-
-    assert outcomes(newest, WITHOUT_UV, tmp_path) == [("test_it.py::test_it", "passed")]
+def test_pip_makes_an_environment_of_another_python(minors: list[str], tmp_path: Path) -> None:
+    assert outcomes(minors[-1], WITHOUT_UV, tmp_path) == [("test_it.py::test_it", "passed")]
 
 
 def outcomes(minor: str, search_path: str, folder: Path) -> list[tuple[str, str]]:
     """Of a test that wants to be run with that version."""
-    python = OTHERS[minor]
+    python = others_here()[minor]
     kept = {
         name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "PATH"))
     }

@@ -14,6 +14,7 @@ from cogworks.services.python.recipe.pyproject import translated
 from cogworks.services.python.recipe.reading import read_recipe
 from cogworks.services.python.recipe.result import Recipe, configuration
 from cogworks.services.python.recipe.tox import expanded
+from tests.exhaustive import examples
 
 PROJECT = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "shop"\ndependencies = ["attrs"]\n'
 EXTRAS = "[project.optional-dependencies]\n"
@@ -586,7 +587,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.dictionaries(NAMES, st.lists(PIECES, max_size=30).map("".join), max_size=5))
 def test_whatever_the_files_say_a_recipe_of_plain_requirements_comes_out(files: dict[str, str]) -> None:
     found = recipe(files)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from cogworks.sight.excerpts import around_changes
 from cogworks.sight.stretches import tokens_of
+from tests.exhaustive import examples
 from tests.sight.trees import index_of
 
 TESTS = "const add = require('..');\n" + "".join(
@@ -31,7 +32,7 @@ def test_the_added_lines_of_a_long_file_are_shown_in_any_language() -> None:
         assert f"{number:>5}| {text.splitlines()[number - 1]}" in found
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.sets(st.integers(1, 2_000), min_size=1, max_size=30), st.integers(400, 4_000))
 def test_what_is_shown_never_has_more_than_its_room(added: set[int], room: int) -> None:
     found = around_changes(index_of({"test/add.test.js": TESTS}), "test/add.test.js", added, room_tokens=room)

@@ -7,6 +7,7 @@ from cogworks.sight.question import About, Beside
 from cogworks.sight.ranking import rank
 from cogworks.sight.stretches import tokens_of
 from cogworks.sight.view import first_view, items_of
+from tests.exhaustive import examples
 from tests.sight.trees import SHOP, index_of
 
 PRICES = About(title="Prices are rounded wrongly", text="`rounded(0.125)` gives 0.12")
@@ -241,7 +242,7 @@ def test_an_empty_repository_has_an_empty_view() -> None:
     assert (view.files, view.named, view.file_count) == ((), (), 0)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z]{1,6}/[a-z]{1,6}\.(py|md|toml|txt|js)", fullmatch=True),

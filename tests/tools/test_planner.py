@@ -10,6 +10,7 @@ from cogworks.tools.planner import plan, score
 from cogworks.tools.plans import Binding, Goal, Plan, PlanStep, Preferences
 from cogworks.tools.policy import Enforcer, Policy
 from cogworks.tools.registry import ToolRegistry
+from tests.exhaustive import examples
 from tests.tools.tooling import PROFILE, Handler, allowing, reading, strings
 
 
@@ -247,7 +248,7 @@ TOOLS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(TOOLS, st.frozensets(KEYS), st.frozensets(st.sampled_from(["x", "y", "z"]), min_size=1))
 def test_a_plan_serves_every_need_once_each_input_is_there_in_time_and_the_order_of_tools_changes_nothing(
     tools: list[tuple[frozenset[str], frozenset[str], frozenset[str], int]],

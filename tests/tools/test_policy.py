@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cogworks.errors import ConfigurationError
 from cogworks.tools.policy import MAX_COST, Denial, Enforcer, Policy, Rule, parse_policy
 from cogworks.tools.registry import Effects, Tool
+from tests.exhaustive import examples
 from tests.tools.tooling import Handler, allowing, strings
 
 BUILT_IN = Policy(
@@ -266,7 +267,7 @@ DOCUMENTS: tuple[dict[str, str], ...] = (
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(written=WRITTEN)
 def test_whatever_a_repository_writes_it_never_allows_more_than_the_built_in_policy(
     written: dict[str, Any],

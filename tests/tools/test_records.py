@@ -23,6 +23,7 @@ from cogworks.tools.records import (
     read_records,
 )
 from cogworks.tools.registry import ToolRegistry
+from tests.exhaustive import examples
 from tests.tools.tooling import PROFILE, Handler, World, allowing, failing, reading
 
 
@@ -78,7 +79,7 @@ def test_what_was_done_to_an_audit_is_found_where_it_was_done(
     assert (damaged.value.line, problem in damaged.value.problem) == (line, True)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.data())
 def test_any_changed_character_is_found_on_its_line_or_the_next(data: st.DataObject) -> None:
     text = "".join(LINES)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cogworks.forge.bases import part_of
 from cogworks.upkeep.checking import check
 from cogworks.vocabulary import IssueNumber
+from tests.exhaustive import examples
 from tests.step_fakes import Runner, until_done
 from tests.upkeep.item_in_memory import check_shell
 from tests.world import ISSUE, World
@@ -192,7 +193,7 @@ def test_every_moment_of_a_run_is_clean_once_its_views_are_up_to_date() -> None:
             Runner(world).step()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(names=st.lists(st.sampled_from(sorted(VIEWS)), min_size=1, max_size=4), is_finished=st.booleans())
 def test_damaged_views_and_links_are_repaired(names: list[str], is_finished: bool) -> None:
     world = fresh(is_finished=is_finished)
@@ -214,7 +215,7 @@ def test_damaged_views_and_links_are_repaired(names: list[str], is_finished: boo
     assert until_done(world)[-1].outcome == "done"
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     names=st.lists(st.sampled_from(sorted(LEDGER)), min_size=1, max_size=3, unique=True),
     views=st.lists(st.sampled_from(sorted(VIEWS)), max_size=2),

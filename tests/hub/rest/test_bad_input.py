@@ -14,6 +14,7 @@ from cogworks.hub.rest.described import ROUTES
 from cogworks.hub.rest.exchange import Route
 from cogworks.hub.server import hub_app
 from cogworks.hub.world import LIMITS
+from tests.exhaustive import examples
 from tests.hub.bench import Bench
 from tests.hub.openapi import OfficialDescription
 from tests.hub.running import BOT_TOKEN, OWNER_TOKEN
@@ -134,7 +135,7 @@ def asker(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asker]:
 
 
 @settings(
-    max_examples=300,
+    max_examples=examples(300),
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

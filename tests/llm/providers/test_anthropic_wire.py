@@ -2,9 +2,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import anthropic.types
 import pytest
-from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ConfigDict, TypeAdapter, with_config
@@ -71,6 +69,8 @@ def test_the_body_is_exactly_what_was_asked_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("stem", sorted(REPLIES))
 def test_the_vendor_s_own_types_accept_the_body(stem: str) -> None:
+    from anthropic.types.message_create_params import MessageCreateParamsStreaming
+
     strict = with_config(ConfigDict(extra="forbid"))(MessageCreateParamsStreaming)
     body = request_body(request(stem=stem))
 
@@ -88,6 +88,8 @@ def test_the_key_is_sent_as_a_bearer_token_with_the_version_of_the_format() -> N
 
 
 def test_the_reply_is_the_text_blocks_joined_wherever_they_stand() -> None:
+    from anthropic.types import Message
+
     body = message(
         {"type": "thinking", "thinking": "hm", "signature": "s"},
         {"type": "text", "text": '{"a":'},
@@ -101,7 +103,7 @@ def test_the_reply_is_the_text_blocks_joined_wherever_they_stand() -> None:
             "service_tier": "standard",
         },
     )
-    assert anthropic.types.Message.model_validate_json(body).content[1].type == "text"
+    assert Message.model_validate_json(body).content[1].type == "text"
 
     assert decipher(200, {}, body, mask=str) == ModelReply(
         text='{"a":1}',

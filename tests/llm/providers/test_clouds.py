@@ -7,7 +7,6 @@ import sys
 from typing import Any, NoReturn
 
 import pytest
-from anthropic import AnthropicBedrock, AnthropicVertex
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -112,6 +111,8 @@ def test_a_request_to_bedrock_is_signed_as_amazons_library_signs_what_arrived() 
 
 
 def test_the_vendors_own_client_sends_and_reads_the_same() -> None:
+    from anthropic import AnthropicBedrock, AnthropicVertex
+
     ours, theirs = [], []
     said: dict[str, Any] = {
         "max_tokens": 100,

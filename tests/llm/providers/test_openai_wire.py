@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import openai
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from openai.types.chat import ChatCompletionChunk
 from pydantic import BaseModel
 
 from cogworks.errors import (
@@ -145,6 +143,9 @@ def test_the_name_of_a_schema_is_one_that_servers_accept(title: str, name: str) 
 
 
 def test_the_vendor_s_own_client_sends_and_reads_the_same(server: ModelServer) -> None:
+    import openai
+    from openai.types.chat import ChatCompletionChunk
+
     usage = Usage(input_tokens=1, output_tokens=2, cache_read_input_tokens=4)
     server.answers(*[streamed(completion_chunks('{"a":1}', usage=usage))] * 2)
     body = request_body(request())

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Iterator
 
-import openai
 import pytest
-from openai.types.responses import Response
 
 from cogworks.errors import ConfigurationError
 from cogworks.llm.budget import upper_bound
@@ -57,6 +55,9 @@ def test_a_question_is_one_post_and_nothing_is_kept_there(
 
 
 def test_the_vendor_s_own_client_sends_and_reads_the_same(server: ModelServer) -> None:
+    import openai
+    from openai.types.responses import Response
+
     usage = Usage(input_tokens=1, output_tokens=2, cache_read_input_tokens=4)
     server.answers(*[streamed(response_events('{"a":1}', usage=usage))] * 2)
 

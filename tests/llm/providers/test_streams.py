@@ -3,7 +3,6 @@
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 
-import anthropic
 import httpx
 import pytest
 from hypothesis import given, settings
@@ -25,6 +24,7 @@ from cogworks.llm.providers.anthropic import decipher, request_body
 from cogworks.llm.providers.http_door import HttpDoor, Waits
 from cogworks.llm.providers.refusals import Refused
 from tests.asked import MODEL, question
+from tests.exhaustive import examples
 from tests.fakes import ScriptedModel
 from tests.llm.test_gateway import QUESTION, Number
 from tests.model_server import Answer, ModelServer
@@ -337,6 +337,8 @@ def test_a_broken_reply_that_used_the_budget_up_is_not_asked_again(wire: Wire, s
 
 
 def test_the_vendor_s_own_client_reads_the_events_of_these_tests(server: ModelServer) -> None:
+    import anthropic
+
     server.answers(streamed(message_events(TEXT, usage=USAGE)))
     body = request_body(question())
 
@@ -352,7 +354,7 @@ def test_the_vendor_s_own_client_reads_the_events_of_these_tests(server: ModelSe
     assert events[-1].type == "message_stop"
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.lists(st.sampled_from(NOISE) | st.binary(max_size=30), max_size=12), st.sampled_from(sorted(WIRES)))
 def test_no_stream_whatever_makes_the_reading_fail(pieces: list[bytes], name: str) -> None:
     found = heard_by(WIRES[name], lambda: iter(pieces), [0.0])

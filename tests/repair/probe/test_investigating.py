@@ -10,6 +10,7 @@ from cogworks.errors import CogworksError
 from cogworks.repair.localise.suspects import Suspect
 from cogworks.repair.probe.investigating import Findings, ProbeLimits, TreeChanged, Watching, investigate
 from cogworks.repair.probe.probes import ProbePatch, Scene
+from tests.exhaustive import examples
 from tests.repair.examples import suspect
 from tests.repair.exploring import FAILING
 from tests.repair.sandbox_pools import ScriptedSandbox, ScriptedSandboxPool, event, nothing, traced
@@ -66,7 +67,7 @@ def test_the_culprit_is_believed_in_and_who_did_not_run_is_not() -> None:
     pauses_s=st.lists(st.sampled_from([0.0, 0.001, 0.003]), min_size=1, max_size=12),
     most=st.integers(1, 20),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_what_is_found_out_depends_neither_on_the_pool_nor_on_who_ends_first(
     pool: int, pauses_s: list[float], most: int
 ) -> None:

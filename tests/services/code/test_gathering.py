@@ -23,6 +23,7 @@ from cogworks.services.python.code.facts import (
     Unreadable,
 )
 from cogworks.services.python.code.gathering import MAX_BYTES, gather
+from tests.exhaustive import examples
 from tests.services.code.samples import facts_of
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -325,7 +326,7 @@ def test_the_facts_of_library_modules_equal_those_of_a_plain_walk(count: int) ->
 SEEDS = [path.read_bytes() for path in library(40) if path.stat().st_size < 6000][:12]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_no_text_breaks_the_reader(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(SEEDS))

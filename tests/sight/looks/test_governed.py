@@ -16,6 +16,7 @@ from cogworks.sight.looks.schema import RUNNING
 from cogworks.sight.seen import Seen
 from cogworks.tools.policy import Policy
 from cogworks.tools.records import Identity
+from tests.exhaustive import examples
 from tests.sight.looks.rooms import room
 from tests.sight.looks.test_running import Place
 from tests.sight.trees import SHOP
@@ -202,7 +203,7 @@ _ANY = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(
         st.dictionaries(

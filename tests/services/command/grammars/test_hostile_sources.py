@@ -15,6 +15,7 @@ from cogworks.grammars.spec import LanguageSpec
 from cogworks.services.command.grammars.code import Code
 from cogworks.services.command.grammars.operations import METHODS
 from cogworks.services.command.grammars.relations import relations_of
+from tests.exhaustive import examples
 from tests.services.command.grammars.sources import FILES, ask, repository
 
 SOURCES = {language_of(path): text.encode() for path, text in FILES.items()}
@@ -23,7 +24,7 @@ BOUND_S = 15.0
 
 
 @given(st.sampled_from(LANGUAGES), st.binary(max_size=200), st.integers(0, 1500), st.integers(0, 400))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_bytes_give_facts_or_a_reason(spec: LanguageSpec, noise: bytes, at: int, cut: int) -> None:
     whole = SOURCES[spec]
     facts = gather(spec, whole[:at] + noise + whole[at + cut :])
@@ -47,7 +48,7 @@ def test_any_bytes_give_facts_or_a_reason(spec: LanguageSpec, noise: bytes, at: 
         max_size=5,
     )
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_repository_is_answered_by_every_operation(files: dict[str, bytes]) -> None:
     with TemporaryDirectory() as folder:
         repository(Path(folder), files)
