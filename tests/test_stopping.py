@@ -12,7 +12,7 @@ import pytest
 
 import cogworks
 from cogworks.stopping import ENDINGS, Stop, ended_by_signal, ends_within, left_by_signal, noted_signals
-from tests.limits import ENDS_WITHIN_S
+from tests.limits import ENDS_WITHIN_S, Started
 
 PACKAGE = Path(cogworks.__file__).parent
 FLOOD = 10_000
@@ -150,7 +150,8 @@ def test_the_end_of_a_child_is_waited_for(monkeypatch: pytest.MonkeyPatch, is_to
     if not is_told:
         # As on macOS.
         monkeypatch.delattr(os, "pidfd_open", raising=False)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+    started: Started[bytes] = Started([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with started as child:
         assert not ends_within(child, 0.05)
         child.terminate()
         assert ends_within(child, ENDS_WITHIN_S)
