@@ -245,9 +245,11 @@ class _Work:
 
     def _read(self, trace: Trace) -> Seen:
         found = trace_seen(trace, self._suspect, self._scene.suspects, self._scene.failure)
-        if found.recommendation == "unlikely" and self._scene.others:
-            # Only one of the failing tests was followed: it may be another's fault.
-            return found.model_copy(update={"recommendation": "unknown"})
+        if found.recommendation == "unlikely" and (others := self._scene.others):
+            # Whoever reads it must not take it for the last word: it may be another test's fault.
+            return found.model_copy(
+                update={"observations": {**found.observations, "failing_tests_not_followed": len(others)}}
+            )
         return found
 
     def _failing_and_passing(self, found: Instrumented) -> tuple[Trace, list[Trace]]:

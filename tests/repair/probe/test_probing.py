@@ -148,11 +148,11 @@ def test_probes_of_several_suspects_share_what_they_ask_of_unchanged_files() -> 
 
 
 @pytest.mark.parametrize(
-    ("other", "recommendation"),
-    [("tests/test_shop.py::test_count", "unknown"), (f"{TARGET}[two]", "unlikely")],
+    ("other", "told"),
+    [("tests/test_shop.py::test_count", {"failing_tests_not_followed": 1}), (f"{TARGET}[two]", {})],
 )
-def test_whoever_does_not_run_in_one_failing_test_may_be_the_cause_of_another(
-    other: str, recommendation: str
+def test_whoever_does_not_run_in_one_failing_test_is_told_to_be_unlikely_with_the_tests_that_were_not_followed(
+    other: str, told: dict[str, int]
 ) -> None:
     """Of several failing tests one alone is followed; cases of one test run the same code."""
 
@@ -164,8 +164,8 @@ def test_whoever_does_not_run_in_one_failing_test_may_be_the_cause_of_another(
 
     found = seen(probe("trace", suspect=COUNT), answering, scene=scene)
 
-    assert found.recommendation == recommendation
-    assert found.observations["executed"] is False
+    assert found.recommendation == "unlikely"
+    assert found.observations == {"test": TARGET, "executed": False, **told}
 
 
 def test_coverage_is_measured_for_the_failing_tests() -> None:
