@@ -1,4 +1,4 @@
-"""`scripts/bench latency`: where the time of a step goes that finds nothing to do."""
+"""`scripts/bench latency`: what the way to GitHub adds to a step that finds nothing to do. Where the rest goes, `scripts/bench startup` says."""
 
 import json
 import statistics
@@ -19,43 +19,33 @@ from cogworks.settings.config import child_environment
 from scripts.benchmarks.item import BenchItem
 from scripts.benchmarks.proxy import Proxy
 
-IMPORTS = "import cogworks.cli.main, cogworks.cli.process, cogworks.engine.step, cogworks.wiring.step"
 MAX_STEPS = 10
 
 
 @dataclass(frozen=True)
-class Split:
+class Timed:
     """The time of one no-op step in milliseconds, medians of several runs."""
 
     injected_ms: float
     """What every request took longer."""
     total_ms: float
-    interpreter_ms: float
-    imports_ms: float
-
-    @property
-    def network_ms(self) -> float:
-        """The rest: the request and its answer, and the decision."""
-        return self.total_ms - self.interpreter_ms - self.imports_ms
+    """From the start of the process to its end."""
 
 
-def measure(item: BenchItem, *, injected_ms: Sequence[float], runs: int) -> tuple[Split, ...]:
+def measure(item: BenchItem, *, injected_ms: Sequence[float], runs: int) -> tuple[Timed, ...]:
     """Step until the item waits, then time steps that find nothing to do."""
     for _ in range(MAX_STEPS):
         if item.step().outcome == "waiting":
             break
     else:
         raise click.ClickException("the item never came to wait for anybody")
-    plain = item.environment()
-    interpreter_ms = _median_ms(["-c", "pass"], plain, runs)
-    imports_ms = _median_ms(["-c", IMPORTS], plain, runs) - interpreter_ms
-    splits = []
+    times = []
     for extra_ms in injected_ms:
         with Proxy(item.graphql_url, latency_s=extra_ms / 1000).serving() as url:
             command = ["-m", "cogworks", "process", item.url, "--json", "--quiet"]
             total_ms = _median_ms(command, item.environment(graphql_url=url), runs)
-        splits.append(Split(extra_ms, total_ms, interpreter_ms, imports_ms))
-    return tuple(splits)
+        times.append(Timed(extra_ms, total_ms))
+    return tuple(times)
 
 
 def _median_ms(arguments: Sequence[str], environment: Mapping[str, str], runs: int) -> float:
@@ -71,16 +61,10 @@ def _median_ms(arguments: Sequence[str], environment: Mapping[str, str], runs: i
     return round(statistics.median(taken) * 1000, 1)
 
 
-def table(splits: Sequence[Split]) -> str:
+def table(times: Sequence[Timed]) -> str:
     """The figures as a Markdown table."""
-    lines = [
-        "| injected latency | total | interpreter | imports | network and decision |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {s.injected_ms:.0f} ms | {s.total_ms:.0f} ms | {s.interpreter_ms:.0f} ms | {s.imports_ms:.0f} ms | {s.network_ms:.0f} ms |"
-        for s in splits
-    ]
+    lines = ["| injected latency | total |", "|---|---|"]
+    lines += [f"| {each.injected_ms:.0f} ms | {each.total_ms:.0f} ms |" for each in times]
     return "\n".join(lines)
 
 
@@ -88,19 +72,17 @@ def table(splits: Sequence[Split]) -> str:
 @click.option("--runs", default=9, show_default=True, type=click.IntRange(min=1), help="Runs per figure.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout instead of the table.")
 def main(runs: int, as_json: bool) -> None:
-    """The process time of a step that finds nothing to do, with 0 and 100 ms more latency for each request."""
+    """The time of a step that finds nothing to do, with 0 and 100 ms more latency for each request."""
     with (
         tempfile.TemporaryDirectory(prefix="cogworks-bench-") as directory,
         open_stage(Path(directory), environment=child_environment(), keep=False) as stage,
         closing(Person(stage)) as person,
     ):
-        splits = measure(BenchItem(stage, person), injected_ms=(0, 100), runs=runs)
+        times = measure(BenchItem(stage, person), injected_ms=(0, 100), runs=runs)
     if as_json:
-        click.echo(
-            json.dumps({"splits": [{**asdict(s), "network_ms": round(s.network_ms, 1)} for s in splits]})
-        )
+        click.echo(json.dumps({"times": [asdict(each) for each in times]}))
     else:
-        click.echo(table(splits))
+        click.echo(table(times))
 
 
 if __name__ == "__main__":
