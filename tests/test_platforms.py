@@ -205,6 +205,7 @@ LINUX_ONLY = {
 }  # fmt: skip
 _PLACES = ("/proc", "/dev/shm")
 GUARDED = {
+    "stopping.py": "asks whether it is there",
     "github/rest_bodies.py": "`mount` is that of a session of requests",
     "services/sandbox/inside/calls.py": "called by the launcher where `Order.is_linux`",
     "services/sandbox/inside/launch.py": "asks `Order.is_linux`",

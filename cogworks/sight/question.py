@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -34,11 +35,7 @@ _SCOPE = re.compile(
     r"\[([^\]\n]{1,60})\]|([\w./*&-]{1,40}(?:(?:, ?| )[\w./*&-]{1,40}){0,2})?(?:\(([^()\n]{1,60})\))?!?:\s"
 )
 """What a title may begin with: `parser: …`, `fix(parser): …`, `[Http] …`."""
-_SORTS = frozenset(
-    terms_of(
-        "fix bug bugfix feat feature request chore refactor perf test style build docs ci issue question"
-    )
-)
+_SORTS = "fix bug bugfix feat feature request chore refactor perf test style build docs ci issue question"
 """What stands there as well and says of what sort the work is, not where."""
 _IS_CODE = re.compile(r"_|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|\.|::|#")
 
@@ -119,7 +116,14 @@ def named_in(about: About) -> Named:
 def _scope(title: str) -> tuple[str, ...]:
     found = _SCOPE.match(title.strip())
     said = " ".join(part for part in found.groups() if part) if found else ""
-    return tuple(dict.fromkeys(term for term in terms_of(said) if term not in _SORTS))
+    sorts = _sorts() if said else frozenset[str]()
+    return tuple(dict.fromkeys(term for term in terms_of(said) if term not in sorts))
+
+
+# The library that stems words is slow to load, and a repair wants it only once its tests run.
+@cache
+def _sorts() -> frozenset[str]:
+    return frozenset(terms_of(_SORTS))
 
 
 def _frame(found: re.Match[str]) -> str:

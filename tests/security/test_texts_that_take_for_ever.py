@@ -186,6 +186,8 @@ TEXTS = {"str", "bytes", "str | None", "bytes | None", "Iterable[bytes]", "Itera
 APART = {
     "parse_json": "replies and turns of a conversation, and reports of cargo",
     "parse_signatures": "what ships with the package",
+    "parse_lexicon": "what ships with the package",
+    "parse_weights": "what ships with the package",
     "read_json": "one of the reports",
     "read_xml": "one of the reports",
     "read_declaration": "policies and tools",
