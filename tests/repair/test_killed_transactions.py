@@ -32,13 +32,13 @@ def test_a_transaction_killed_at_any_step_leaves_a_whole_tree(tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_many_kills_leave_as_many_whole_trees(tmp_path: Path) -> None:
-    """Four days in a row kill more than 500 times."""
+    """Four days in a row kill more than 700 times; a day has as many that the point which comes up least is met often enough."""
     parts = of_today(range(4), days=4)
     found = [
-        each for part in parts for each in left_over("killing", tmp_path / str(part), 1000 + 175 * part, 175)
+        each for part in parts for each in left_over("killing", tmp_path / str(part), 1000 + 260 * part, 260)
     ]
 
-    judge(found, least_killed=125 * len(parts))
+    judge(found, least_killed=180 * len(parts))
     per_point = Counter(each["point"] for each in found if each["killed"])
     committed = Counter(len(each["commits"]) for each in found)
     told = ", ".join(f"{point} {per_point[point]}" for point in POINTS)
