@@ -1,5 +1,6 @@
 """Which tests a repair is about: those that are named, or all that fail."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -9,6 +10,9 @@ from cogworks.errors import UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.transact.gates import Limits
 from cogworks.repair.unloaded import MAX_NAMED, unloaded_of
+
+_QUOTED = re.compile(r"[\"'`]([\w-]{1,100})")
+"""The first part of what a reason names, `shop` of `No module named 'shop.cart'`."""
 
 
 class RunsTests(Protocol):
@@ -21,8 +25,17 @@ class NothingFails(Exception):
     """The whole suite passes, so that nothing is to be repaired."""
 
 
-def with_failing(instance: Instance, checks: RunsTests, say: Callable[[str], None]) -> Instance:
+def with_failing(
+    instance: Instance,
+    checks: RunsTests,
+    say: Callable[[str], None],
+    *,
+    is_own: Callable[[str], bool] = lambda _: False,
+) -> Instance:
     """The task with every test that fails now; the suite runs once for it.
+
+    Args:
+        is_own: whether a name is that of a file or folder of the repository: what is missing of its own can be repaired.
 
     Raises:
         NothingFails: all tests pass.
@@ -39,7 +52,7 @@ def with_failing(instance: Instance, checks: RunsTests, say: Callable[[str], Non
             "failing tests with `--test ID`, or stop those that hang earlier with `--test-timeout SECONDS`."
         )
     failing = failing_in(report)
-    if not report.cases and report.remedies:
+    if not report.cases and report.remedies and not _names_any(report, is_own):
         raise UsageError(_nothing_loads(report))
     if not report.cases and (not failing or EVERYTHING in failing):
         why = f": {report.collection_errors[-1]}" if report.collection_errors else ""
@@ -60,6 +73,11 @@ def asked_once(checks: RunsTests, tests: tuple[str, ...], limit_s: float) -> Tes
         if error.code is not ErrorCode.INVALID_REQUEST:
             raise
         raise UsageError(f"`--test-cmd` cannot be kept: {error}") from error
+
+
+def _names_any(report: TestReport, is_own: Callable[[str], bool]) -> bool:
+    reasons = (each.reason for each in unloaded_of(report.collection_errors))
+    return any(is_own(name) for reason in reasons for name in _QUOTED.findall(reason))
 
 
 def _nothing_loads(report: TestReport) -> str:

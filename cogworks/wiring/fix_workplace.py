@@ -6,6 +6,7 @@ Loads what the first run of the tests needs. While they run the model is opened,
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,11 +134,16 @@ def open_workplace(
             )
 
 
+def _is_own(repository: Path, name: str) -> bool:
+    places = (repository, repository / "src")
+    return any((place / each).exists() for place in places for each in (name, f"{name}.py"))
+
+
 def _with_targets(order: Order, checks: RunsTests, say: Callable[[str], None]) -> Instance:
     """The task with its failing tests. Raises: as `with_failing`."""
     instance = order.instance
     if not instance.failing_tests:
-        return with_failing(instance, checks, say)
+        return with_failing(instance, checks, say, is_own=partial(_is_own, order.repository))
     if order.words:
         asked_once(checks, instance.failing_tests, RepairLimits().targeted_s)
     return instance

@@ -56,6 +56,15 @@ def test_where_the_code_keeps_tests_from_being_loaded_their_files_are_repaired()
     assert targets(TestReport(cases=(), collection_errors=(error,))) == ("tests/test_cart.py",)
 
 
+def test_where_a_module_of_the_repository_is_missing_what_imports_it_is_repaired() -> None:
+    error = "tests/test_cart.py: shop/__init__.py:1: in <module>\nE   ModuleNotFoundError: No module named 'shop.crat'"
+    report = TestReport(cases=(), collection_errors=(error,), remedies=("It belongs to this repository.",))
+
+    found = with_failing(INSTANCE, Suite(report), lambda _: None, is_own=lambda name: name == "shop")
+
+    assert found.failing_tests == ("tests/test_cart.py",)
+
+
 def test_tests_that_run_and_fail_are_repaired_whatever_else_lacks_a_package() -> None:
     report = TestReport(
         cases=(TestCase(id="tests/test_till.py::test_sum", outcome="failed"),),
