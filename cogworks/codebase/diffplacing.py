@@ -24,6 +24,9 @@ from cogworks.vocabulary import Value
 
 _FENCE = re.compile(r"\s*```[a-z]*\s*")
 _HUNK = re.compile(r"@@(?: -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@)?(.*)")
+_LINE_END = re.compile(r"\r?\n")
+_DATE = re.compile(r"\t.+")
+"""What other programs than git write behind a name; a name that holds a tab stands in quotation marks."""
 _NEW_MODE = "100644"
 _HEADS = ("diff --git ", "--- ", "+++ ", "@@", "index ", "new file mode ", "deleted file mode ")
 
@@ -190,13 +193,19 @@ def _prefixed_header(line: str) -> str:
 
 
 def _prefixed(old: str, new: str) -> tuple[str, str]:
-    """The pair of lines with `a/` and `b/`, where both name the same file or one of them none."""
+    """The pair of lines with `a/` and `b/` and without dates, where both name the same file or one of them none."""
+    old, new = _DATE.sub("", old), _DATE.sub("", new)
     before, after = old[4:].removesuffix("\t"), new[4:].removesuffix("\t")
     if before == after != "/dev/null" and not before.startswith('"'):
         return f"--- a/{before}", f"+++ b/{after}"
     if before == "/dev/null" and not after.startswith(("b/", '"')):
         return old, f"+++ b/{after}"
     if after == "/dev/null" and not before.startswith(("a/", '"')):
+        return f"--- a/{before}", new
+    if before.removeprefix("a/") == after:
+        return old, f"+++ b/{after}"
+    # As git writes it, `a/f` became `a/a/f`.
+    if before == after.removeprefix("b/") and not before.startswith("a/"):
         return f"--- a/{before}", new
     return old, new
 
@@ -273,7 +282,7 @@ def _replaced(path: str, wanted: Sequence[Replacement], source: str | None) -> F
     if source is None:
         return _created(path, wanted)
     places: list[tuple[int, Replacement]] = []
-    for replacement in wanted:
+    for replacement in (_with_ends_of(source, each) for each in wanted):
         count = _occurrences(source, replacement.search)
         if count != 1:
             return (
@@ -289,6 +298,16 @@ def _replaced(path: str, wanted: Sequence[Replacement], source: str | None) -> F
         done = at + len(replacement.search)
     after = result + source[done:]
     return between(path, source, after) if after != source else f"{path!r}: the edits change nothing"
+
+
+def _with_ends_of(source: str, edit: Replacement) -> Replacement:
+    """An edit with the ends of lines of its file, where that has one kind throughout and the text to replace is of another or has none."""
+    end = "\r\n" if _is_crlf(source) else "\n"
+    is_mixed = end == "\n" and "\r\n" in source
+    if is_mixed or set(_LINE_END.findall(edit.search)) == {end}:
+        return edit
+    texts = {"search": _LINE_END.sub(end, edit.search), "replace": _LINE_END.sub(end, edit.replace)}
+    return edit.model_copy(update=texts)
 
 
 def _occurrences(text: str, wanted: str) -> int:

@@ -85,6 +85,34 @@ def test_names_without_a_and_b_are_those_of_the_file(name: str, header: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("old", "new"), [("a/src/f", "b/src/f"), ("src/f", "src/f"), ("src/f", "b/src/f"), ("a/src/f", "src/f")]
+)
+@pytest.mark.parametrize("date", ["", "\t2026-11-28 03:15:21.000000000 +0000", "\t(revision 7)"])
+def test_dates_behind_names_and_one_name_without_its_letter_are_no_part_of_them(
+    old: str, new: str, date: str
+) -> None:
+    answer = f"--- {old}{date}\n+++ {new}{date}\n@@ -10 +10 @@\n-line 10\n+LINE 10\n"
+
+    assert normalised_diff(answer, {"src/f": SOURCE}).diff == Diff(files=(between("src/f", SOURCE, FIXED),))
+
+
+def test_a_date_behind_the_name_of_a_new_file_and_of_one_that_is_gone_is_no_part_of_it() -> None:
+    date = "\t1970-01-01 00:00:00.000000000 +0000"
+    answer = (
+        f"--- /dev/null{date}\n+++ new.py{date}\n@@ -0,0 +1 @@\n+x = 1\n"
+        f"--- a/old.py{date}\n+++ /dev/null{date}\n@@ -1 +0,0 @@\n-y\n"
+    )
+
+    found = normalised_diff(answer, {"old.py": "y\n"})
+
+    assert found.diff is not None, found.problems
+    assert [(file.path, file.kind) for file in found.diff.files] == [
+        ("new.py", "create"),
+        ("old.py", "delete"),
+    ]
+
+
+@pytest.mark.parametrize(
     ("answer", "sources", "problem"),
     [
         ("@@ -1 +1 @@\n-a\n+b\n", {"f": "a\na\nb\na\n"}, None),
@@ -186,6 +214,33 @@ def test_an_edit_without_its_one_place_is_refused(edits: list[tuple[str, str, st
 
     assert found.diff is None
     assert any(problem in text for text in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("source", "search", "replace", "expected"),
+    [
+        ("one\r\ntwo\r\n", "one\n", "ONE\nmore\n", "ONE\r\nmore\r\ntwo\r\n"),
+        ("one\r\ntwo\r\n", "one", "ONE\nmore", "ONE\r\nmore\r\ntwo\r\n"),
+        ("one\r\ntwo\r\n", "\ntwo", "\n2\nmore", "one\r\n2\r\nmore\r\n"),
+        ("one\ntwo\n", "one\r\n", "ONE\r\nmore\r\n", "ONE\nmore\ntwo\n"),
+        ("one\r\ntwo\r\n", "one\r\n", "one\n", "one\ntwo\r\n"),
+        ("one\r\ntwo\n", "two\n", "2\nmore\n", "one\r\n2\nmore\n"),
+    ],
+    ids=[
+        "plain edit",
+        "within a line",
+        "from a line end on",
+        "edit of another system",
+        "the ends themselves",
+        "both kinds",
+    ],
+)
+def test_an_edit_takes_the_ends_of_lines_of_its_file(
+    source: str, search: str, replace: str, expected: str
+) -> None:
+    found = normalised_replacements([Replacement(path="f", search=search, replace=replace)], {"f": source})
+
+    assert image(found, "f", source) == expected
 
 
 def test_edits_become_the_same_diff_as_git_would_write() -> None:
