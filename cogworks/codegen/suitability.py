@@ -152,11 +152,33 @@ def _unfit(target: str, report: TestReport) -> str:
         # What is said of the run as a whole comes last.
         return f"no test ran: {report.collection_errors[-1]}"
     if not own:
-        close = get_close_matches(target, [case.id for case in report.cases], n=3)
-        hint = f"; did you mean {' or '.join(close)}?" if close else ""
-        return f"{target} is none of the {len(report.cases)} tests that ran{hint}"
+        return f"{target} is none of the {len(report.cases)} tests that ran{_meant(target, report)}"
     outcomes = ", ".join(sorted({case.outcome for case in own}))
     return f"{target} does not fail ({outcomes}); there is nothing to repair"
+
+
+_NEAREST = 3
+
+
+def _meant(target: str, report: TestReport) -> str:
+    """What to write instead: tests of that name in any file, else the nearest ids or names, else how an id looks."""
+    ids = [case.id for case in report.cases]
+    names = {test: _name(test) for test in ids}
+    near = get_close_matches(_name(target), dict.fromkeys(names.values()), n=_NEAREST)
+    close = (
+        [test for test in ids if names[test] == _name(target)]
+        or get_close_matches(target, ids, n=_NEAREST)
+        or [test for name in near for test in ids if names[test] == name]
+    )
+    if close:
+        return f"; did you mean {' or '.join(close[:_NEAREST])}?"
+    failing = [case.id for case in report.cases if case.outcome in BAD]
+    return "".join(f"; write an id as the runner does, e.g. {test}" for test in (failing or ids)[:1])
+
+
+def _name(test: str) -> str:
+    """The function of a test, whichever way its id is written."""
+    return re.split(r"::|\.", test.partition("[")[0])[-1]
 
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")

@@ -55,6 +55,36 @@ def test_a_suite_that_does_not_begin_is_told_with_what_it_said() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("tests/b.py::tow", "; did you mean tests/b.py::two or tests/a.py::one or tests/a.py::test_each[3]?"),
+        ("b.py::two", "; did you mean tests/b.py::two?"),
+        ("two", "; did you mean tests/b.py::two?"),
+        ("test_both", "; did you mean shop/checks/cases.py::Case::test_both?"),
+        (
+            "test_bothh",
+            "; did you mean shop/checks/cases.py::Case::test_both or tests/a.py::test_each[1::2] or tests/a.py::test_each[3]?",
+        ),
+        ("b.Case.test_both", "; did you mean shop/checks/cases.py::Case::test_both?"),
+        ("test_each", "; did you mean tests/a.py::test_each[1::2] or tests/a.py::test_each[3]?"),
+        ("everything", "; write an id as the runner does, e.g. tests/b.py::two"),
+    ],
+)
+def test_a_mistyped_id_is_told_with_what_to_write(typed: str, said: str) -> None:
+    others = (
+        "tests/a.py::test_each[1::2]",
+        "tests/a.py::test_each[3]",
+        "shop/checks/cases.py::Case::test_both",
+    )
+    cases = (*(TestCase(id=each, outcome="passed") for each in others), *REPORT.cases)
+    report = TestReport(cases=cases, collection_errors=())
+
+    found = unfit(report, Instance(instance_id="i", failing_tests=(typed,)))
+
+    assert found == f"{typed} is none of the 5 tests that ran{said}"
+
+
 def test_what_was_hidden_and_cannot_be_loaded_yet_is_not_held_against_a_repair() -> None:
     trees = (Tree(commit=CommitOid("a" * 40), tree="a"), Tree(commit=CommitOid("b" * 40), tree="b"))
     base = TestReport(cases=(), collection_errors=(".: NameError: x",))
