@@ -1,5 +1,6 @@
 """What stands around a provider: how long it has been waited for, and what it counts where the estimate would refuse the call."""
 
+import time
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
@@ -44,15 +45,20 @@ _BYTES_PER_TOKEN = 4
 
 
 class Heard:
-    """How much of the reply that is waited for has come."""
+    """How much of the reply that is waited for has come, and whether it is asked for at this moment."""
 
-    def __init__(self, silence_s: float | None = None) -> None:
+    def __init__(
+        self, silence_s: float | None = None, *, sleep: Callable[[float], None] | None = None
+    ) -> None:
         """Args:
         silence_s: without a word after which the wait ends, whatever its limit; None: nobody ends it for that.
+        sleep: waits so many seconds; None: as the clock does.
         """
         self.said_bytes = 0
         self._silence_s = silence_s
         self._limit_s: float | None = None
+        self._sleep = sleep or time.sleep
+        self._pause_s: float | None = None
 
     def begin(self, limit_s: float) -> None:
         """Another reply is waited for, at most so long."""
@@ -61,8 +67,18 @@ class Heard:
     def __call__(self, said_bytes: int) -> None:
         self.said_bytes = said_bytes
 
+    def pause(self, seconds: float) -> None:
+        """Wait until a provider is asked again that was busy."""
+        self._pause_s = seconds
+        try:
+            self._sleep(seconds)
+        finally:
+            self._pause_s = None
+
     def words(self) -> str:
         """Empty where nothing is known."""
+        if self._pause_s is not None:
+            return f"it could not answer; it is asked again after a pause of {self._pause_s:.0f} s"
         if self.said_bytes:
             return f"about {self.said_bytes // _BYTES_PER_TOKEN:,} tokens so far"
         if self._silence_s is None:

@@ -1,12 +1,12 @@
 """The part of the composition root that opens the providers of clouds; their libraries are imported here, when one is asked for."""
 
 import random
-import time
 from collections.abc import Callable
 
 from cogworks.errors import PermissionRefused
 from cogworks.llm.providers.clouds import CloudProvider
 from cogworks.llm.providers.http_door import STALL_S, Waits
+from cogworks.llm.waiting import Heard
 from cogworks.settings.config import Environment
 from cogworks.settings.credentials import PROXY_VARIABLES
 
@@ -19,7 +19,7 @@ def cloud_provider(
     *,
     left_s: Callable[[], float | None] = lambda: None,
     stall_s: float,
-    heard: Callable[[int], None] = lambda _: None,
+    heard: Heard | None = None,
 ) -> CloudProvider:
     """The provider `bedrock` or `vertex`; nothing is sent.
 
@@ -30,7 +30,8 @@ def cloud_provider(
     """
     clouds = environment.clouds
     environment.refuse_unusable(clouds.bedrock_key.variable, *PROXY_VARIABLES)
-    waits = Waits(time.sleep, random.random, left_s, stall_s, heard)
+    heard = heard or Heard()
+    waits = Waits(heard.pause, random.random, left_s, stall_s, heard)
     if name == "bedrock":
         from cogworks.llm.providers.bedrock import BedrockProvider, Signature
 

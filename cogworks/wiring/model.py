@@ -4,7 +4,6 @@ import os
 import random
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from decimal import Decimal
@@ -192,13 +191,14 @@ def open_provider(
     environment: Environment,
     *,
     left_s: Callable[[], float | None] = lambda: None,
-    heard: Callable[[int], None] = lambda _: None,
+    heard: Heard | None = None,
 ) -> Iterator[Provider]:
     """The provider that environment and configuration name, recorded where `COGWORKS_CASSETTE_MODE` wants it.
 
     Args:
         left_s: how long its replies may take at this moment; None: as long as they take.
-        heard: is told how many bytes have come of the reply that is waited for, where the provider streams it.
+        heard: is told how many bytes have come of the reply that is waited for, where the provider streams it, and waits where the
+            provider is busy.
 
     Raises:
         PermissionRefused: its key is missing.
@@ -206,7 +206,7 @@ def open_provider(
         UsageError: there is no such provider, or nothing can be recorded.
     """
     name = environment.llm_provider or config.llm.provider
-    ask = partial(_opened, name, config, environment, left_s=left_s, heard=heard)
+    ask = partial(_opened, name, config, environment, left_s=left_s, heard=heard or Heard())
     match environment.cassette_mode:
         case "":
             with ask() as provider:
@@ -262,7 +262,7 @@ def _opened(
     environment: Environment,
     *,
     left_s: Callable[[], float | None],
-    heard: Callable[[int], None],
+    heard: Heard,
 ) -> Iterator[Provider]:
     match name:
         case "cassette":
@@ -285,7 +285,7 @@ def _opened(
                 )
             with AnthropicProvider(
                 environment.llm_api_key,
-                sleep=time.sleep,
+                sleep=heard.pause,
                 jitter=random.random,
                 base_url=environment.llm_base_url or None,
                 left_s=left_s,
@@ -313,7 +313,7 @@ def _opened(
                 )
             with openai_of(config.llm.api, environment)(
                 environment.openai_api_key,
-                sleep=time.sleep,
+                sleep=heard.pause,
                 jitter=random.random,
                 base_url=environment.openai_base_url or None,
                 left_s=left_s,

@@ -81,6 +81,16 @@ def test_before_the_first_word_the_silence_that_ends_the_wait_is_named() -> None
     assert heard.words() == "about 2,000 tokens so far"
 
 
+def test_while_a_provider_wants_to_be_left_alone_that_is_told_and_how_long() -> None:
+    told: list[str] = []
+    heard = Heard(silence_s=300, sleep=lambda _: told.append(heard.words()))
+
+    heard.pause(7.4)
+
+    assert told == ["it could not answer; it is asked again after a pause of 7 s"]
+    assert heard.words() == "no word yet; 300 s of silence end it"
+
+
 @pytest.mark.parametrize(
     ("left_s", "words"),
     [(1799.0, "no word yet"), (2400.0, "no word yet"), (2401.0, "no word yet; 2400 s of silence end it")],

@@ -18,6 +18,7 @@ from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelRequest, Usage
 from cogworks.llm.providers.openai import OpenAIProvider
 from cogworks.llm.providers.responses import ResponsesProvider
+from cogworks.llm.waiting import Heard
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.settings.sections import LlmConfig
@@ -410,6 +411,23 @@ def test_people_who_wait_are_told_how_much_of_a_reply_has_come() -> None:
             asking.complete(question())
 
     assert told == ["about 200 tokens so far"]
+
+
+@pytest.mark.parametrize(("name", "reply"), [("anthropic", replied("{}")), ("openai", completed("{}"))])
+def test_people_who_wait_are_told_that_a_provider_asked_to_wait_and_how_long(
+    name: str, reply: Answer
+) -> None:
+    told: list[str] = []
+    heard = Heard(sleep=lambda _: told.append(heard.words()))
+    with ModelServer() as server:
+        server.answers(failed(429, "rate_limit_error", **{"retry-after": "90"}), reply)
+        environment = read_environment(
+            {"COGWORKS_LLM_API_KEY": "k", "COGWORKS_LLM_BASE_URL": server.url, "COGWORKS_LLM_PROVIDER": name}
+        )
+        with open_provider(LOCAL, environment, heard=heard) as provider:
+            assert provider.complete(question()).text == "{}"
+
+    assert told == ["it could not answer; it is asked again after a pause of 90 s"]
 
 
 def test_the_key_of_one_provider_is_never_sent_to_the_other() -> None:
