@@ -6,6 +6,7 @@ import pytest
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.unwritable import secret_refusal, secrets_among, secrets_in
+from cogworks.secretforms import may_hold, secret_places
 
 TOKEN = "ghp_" + "a1" * 18
 FORMS = {
@@ -26,6 +27,29 @@ FORMS = {
 @pytest.mark.parametrize(("what", "text"), FORMS.items())
 def test_each_form_is_found_with_its_line(what: str, text: str) -> None:
     assert list(secrets_in(f"a = 1\nb = '{text}'\n")) == [(2, what)]
+
+
+OTHERS = (
+    ("a GitHub token", *(f"gh{letter}_{'a' * 30}" for letter in "opusr"), "github_pat_" + "a" * 30),
+    ("an AWS key id", "ASIA" + "A" * 16),
+    ("a key of a payment service", "rk_live_" + "a" * 20),
+    ("a token of a package registry", "pypi-AgEI" + "a" * 40),
+    ("a Slack token", *(f"xox{letter}-{'1' * 12}" for letter in "abprs")),
+)
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [(what, text) for what, *texts in (*FORMS.items(), *OTHERS) for text in texts if what != "a private key"],
+)
+def test_no_form_is_passed_over_where_a_token_of_it_stands(what: str, text: str) -> None:
+    assert may_hold(f"b = '{text}'", what)
+    assert list(secret_places(f"b = '{text}'")) == [(5, 5 + len(text))]
+
+
+@pytest.mark.parametrize("what", [each for each in FORMS if each != "a private key"])
+def test_of_a_long_text_only_forms_are_looked_for_of_which_something_stands_there(what: str) -> None:
+    assert not may_hold("+    task = asked(1)\n" * 3, what)
 
 
 @pytest.mark.parametrize(
