@@ -111,20 +111,6 @@ class Sandboxes:
                 finally:
                     self._places.release(path)
 
-    @contextmanager
-    def with_texts(
-        self, commit: CommitOid, texts: Mapping[str, str | None], *, base: CommitOid
-    ) -> Iterator[Sandbox]:
-        """The same, some of its files with these texts (None: deleted).
-
-        Raises:
-            GitFailed: it cannot be made.
-            OSError: a file cannot be written, or lies behind a symbolic link.
-        """
-        with self.at(commit, base=base) as sandbox:
-            _write(sandbox.path, texts)
-            yield sandbox
-
     def sweep(self) -> None:
         """Remove what processes left that are no more."""
         with self._mutex:

@@ -1,6 +1,6 @@
 """What makes a repair doubtful that passes everything: it knows its tests, or no test guards it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from cogworks.codegen.diagnosing import Diagnosis
 from cogworks.codegen.repair_job import Job, Notes, Tools
 from cogworks.domain_services.exploring import Beside, BesideParams
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.heldback import MOST_MUTANTS, Among, held_back_warnings, touched_by
+from cogworks.repair.heldback import MOST_MUTANTS, Among, held_back_warnings, touched_by, without
 from cogworks.repair.overfitting import brings_values, warnings_of
 from cogworks.repair.proof import Proof
 from cogworks.repair.transact.measure import ids, is_of, limited_to
@@ -45,46 +45,38 @@ def doubts(
     reaching = passing(diagnosis.regression([*touched.after]) or (), notes.proof)
     wanted = tuple(dict.fromkeys(chain(targets, reaching)))
     among = Among(len(wanted[:_MOST_TESTS]), len(wanted[_MOST_TESTS:]))
-    after = _tried(
+    has_values = brings_values(changes, job.rules)
+    tried = _tried(
         BesideParams(
             tests=wanted[:_MOST_TESTS],
             # What the others call is not compared with anything, and a change without a value of its own knows no input.
             calls_of=tuple(targets),
-            lines=dict(touched.after) if brings_values(changes, job.rules) else {},
+            lines=dict(touched.after) if has_values else {},
             mistakes_in=dict(touched.added),
             max_mutants=MOST_MUTANTS,
+            against=without(undone(changes, tools.explorer.text), targets, touched) if has_values else None,
         ),
         job,
         tools,
         ends_s,
     )
-    if after is None:
+    if tried is None:
         return Doubts(known)
-    before = None
-    if after.calls:
-        asked = BesideParams(tests=targets, lines=dict(touched.before))
-        before = _tried(asked, job, tools, ends_s, instead=undone(changes, tools.explorer.text))
-    again = limited_to(after.report, targets)
+    again = limited_to(tried.report, targets)
     passed = ids(again, {"passed"})
     is_whole = all(any(is_of(case, target) for case in passed) for target in targets)
     reruns = (
-        (again, *([again] if after.again else [])) if is_whole and len(passed) == len(again.cases) else ()
+        (again, *([again] if tried.again else [])) if is_whole and len(passed) == len(again.cases) else ()
     )
-    return Doubts((*known, *held_back_warnings(before, after, among)), reruns)
+    return Doubts((*known, *held_back_warnings(tried, among)), reruns)
 
 
-def _tried(
-    asked: BesideParams,
-    job: Job,
-    tools: Tools,
-    ends_s: float,
-    instead: Mapping[str, str | None] | None = None,
-) -> Beside | None:
+def _tried(asked: BesideParams, job: Job, tools: Tools, ends_s: float) -> Beside | None:
     left_s = min(job.options.gates.held_back_s, ends_s - tools.now())
     if tools.tries is None or left_s <= 0:
         tools.say("No time is left to try inputs beside those of the tests.")
         return None
-    return tools.tries.beside(asked.model_copy(update={"timeout_s": left_s}), instead=instead)
+    return tools.tries.beside(asked.model_copy(update={"timeout_s": left_s}))
 
 
 def passing(tests: Sequence[str], proof: Proof | None) -> Iterator[str]:

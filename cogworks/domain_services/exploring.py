@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Base64Bytes, Field
 
 from cogworks.domain_services.checking import SimulateParams, Unread
 from cogworks.domain_services.messages import Message, TestCase, TestReport
@@ -212,6 +212,17 @@ class Instrumented(Message):
     """The statements of the definition's body, as the file is; those that share a line are one."""
 
 
+class Against(Message):
+    """The code that something is compared with."""
+
+    files: dict[str, Base64Bytes | None]
+    """Artifact -> what is in it there, all others being the same; None: it is not there."""
+    tests: tuple[str, ...]
+    """Whose calls are varied."""
+    lines: dict[str, tuple[Lines, ...]]
+    """As those of `BesideParams`, in these files."""
+
+
 class BesideParams(Message):
     """What `beside` is asked: calls with inputs beside those of tests, and mistakes that tests should notice."""
 
@@ -225,6 +236,8 @@ class BesideParams(Message):
     """Artifact -> stretches of functions in which plausible mistakes are tried on the tests, each for itself."""
     max_mutants: int = Field(default=8, ge=1, le=100)
     """So many mistakes at most."""
+    against: Against | None = None
+    """With what the calls are compared; None: with nothing."""
     timeout_s: float = Field(default=20.0, gt=0)
     test_timeout_s: float = Field(default=300.0, gt=0)
 
@@ -261,6 +274,8 @@ class Beside(Message):
     """The result of `beside`; nothing was written."""
 
     calls: tuple[BesideCall, ...] = ()
+    against: tuple[BesideCall, ...] | None = None
+    """The calls in the code that they are compared with; None: that was not asked, or is not known here."""
     mutants: tuple[Mutant, ...] = ()
     report: TestReport = TestReport(cases=())
     """How the tests came out that ran for it, without any mistake; one more run of them. Empty: that is not told."""

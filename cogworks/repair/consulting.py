@@ -1,8 +1,7 @@
 """What domain services say of the worktree that is being repaired, in the words of localisation and of transactions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
@@ -168,21 +167,13 @@ class Exploration:
         """What all files of the worktree say; None where nobody reads them all."""
         return self._words() if self._words else None
 
-    def _explored(
-        self, operation: Operation[Params, Result], params: Params, tree: HasPath | None = None
-    ) -> Sequence[Result]:
+    def _explored(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
         """Localisation does without what cannot be had; a rule would not."""
         try:
-            return _results(self._explores.call(operation, tree or self._tree, params))
+            return _results(self._explores.call(operation, self._tree, params))
         except ServiceFailed as error:
             self._warn(f"{operation.method} was left out: {error}")
             return ()
-
-
-class Apart(Protocol):
-    """Who makes a tree for a time; `cogworks.codebase.sandboxes.Sandboxes.with_texts`, bound to a commit."""
-
-    def __call__(self, texts: Mapping[str, str | None], /) -> AbstractContextManager[HasPath]: ...
 
 
 class _Known(Generic[Found]):
@@ -224,16 +215,9 @@ class Consulted(Exploration):
         words: Callable[[], Index] | None = None,
         during: During = in_silence,
         pace: TestPace | None = None,
-        apart: Apart | None = None,
     ) -> None:
-        """As `Exploration`; where the tree `StandsAt` a commit, what static checks find in the same texts there is asked once.
-
-        Args:
-            apart: a tree in which tests can be run with other texts in place of these; None: without a history, so that a service
-                has to make an environment for it.
-        """
+        """As `Exploration`; where the tree `StandsAt` a commit, what static checks find in the same texts there is asked once."""
         super().__init__(tree, services, suite=suite, warn=warn, words=words, during=during, pace=pace)
-        self._apart = apart or partial(shadow_of, tree.path)
         self._has_run = False
         self._services = services
         self._is_placed = isinstance(tree, StandsAt)
@@ -276,25 +260,19 @@ class Consulted(Exploration):
             self._pace.learn(report, is_whole=False)
         return report
 
-    def beside(
-        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
-    ) -> Beside | None:
+    def beside(self, params: BesideParams) -> Beside | None:
         """What comes of inputs beside those of the tests, and which mistakes tests notice; None where nobody can tell."""
         asked = params.model_copy(update={"test_timeout_s": self._pace.limit_s})
         with self._during("trying inputs beside those of the tests", params.timeout_s):
-            if instead is None:
-                return self._tried_beside(self._tree, asked)
-            with self._apart(instead) as other:
-                return self._tried_beside(other, asked)
-
-    def _tried_beside(self, tree: HasPath, params: BesideParams) -> Beside | None:
-        found = self._explored(BESIDE, params, tree)
+            found = self._explored(BESIDE, asked)
         if not found:
             return None
         for note in dict.fromkeys(note for each in found for note in each.notes):
             self._warn(f"{BESIDE.method}: {note}")
+        compared = [each.against for each in found if each.against is not None]
         return Beside(
             calls=tuple(call for each in found for call in each.calls),
+            against=tuple(chain.from_iterable(compared)) if compared else None,
             mutants=tuple(mutant for each in found for mutant in each.mutants),
             report=TestReport(cases=tuple(case for each in found for case in each.report.cases)),
             again=all(each.again for each in found),

@@ -1,12 +1,13 @@
 """Checks that nobody who proposes a change is shown: what it makes of inputs beside those of the tests, and what the tests would notice."""
 
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff, Hunk, edits_of
-from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Lines, Mutant
+from cogworks.domain_services.exploring import Against, Beside, BesideCall, BesideParams, Lines, Mutant
 from cogworks.repair.violations import TestRules
 
 MOST_MUTANTS = 8
@@ -20,14 +21,8 @@ _Stretches = tuple[Lines, ...]
 class TriesBeside(Protocol):
     """Who runs what is held back; `cogworks.repair.consulting.Consulted`."""
 
-    def beside(
-        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
-    ) -> Beside | None:
-        """What comes of it in the worktree as it lies there; None: nobody can tell.
-
-        Args:
-            instead: texts of some files in place of theirs (None: not there).
-        """
+    def beside(self, params: BesideParams) -> Beside | None:
+        """What comes of it in the worktree as it lies there; None: nobody can tell."""
 
 
 class Among(NamedTuple):
@@ -60,28 +55,43 @@ def touched_by(diff: Diff, rules: TestRules) -> Touched:
     )
 
 
-def held_back_warnings(before: Beside | None, after: Beside, among: Among) -> tuple[str, ...]:
+def without(texts: Mapping[str, str | None], tests: Sequence[str], touched: Touched) -> Against:
+    """The code without a change, to compare with.
+
+    Args:
+        texts: of the files of the change before it (None: not there); what is no UTF-8 in them stands for its bytes.
+        tests: whose calls are varied.
+    """
+    files = {
+        path: text if text is None else b64encode(text.encode(errors="surrogateescape"))
+        for path, text in texts.items()
+    }
+    return Against(files=files, tests=tuple(tests), lines=dict(touched.before))
+
+
+def held_back_warnings(tried: Beside, among: Among) -> tuple[str, ...]:
     """What speaks for a change that knows the inputs of its tests, or that no test guards; a sentence each.
 
     Args:
-        before: of the code without the change; None: it could not be asked.
+        tried: on the code with the change, against that without it.
         among: the tests on which mistakes were tried.
     """
-    return (*(_narrow(before, after) if before else ()), *unnoticed(after.mutants, among))
+    return (*_narrow(tried), *unnoticed(tried.mutants, among))
 
 
-def narrow_tests(before: Beside, after: Beside) -> dict[str, int]:
+def narrow_tests(tried: Beside) -> dict[str, int]:
     """The tests whose inputs alone are treated otherwise by a change -> how many inputs beside them are not."""
-    old = {_key(call): call.outcome for call in before.calls}
+    before, after = tried.against or (), tried.calls
+    old = {_key(call): call.outcome for call in before}
     own: dict[str, list[bool]] = defaultdict(list)
     others: dict[str, list[bool]] = defaultdict(list)
     changed = {
         (call.test, call.symbol, call.own)
-        for call in after.calls
+        for call in after
         if call.own == call.given and old.get(_key(call), call.outcome) != call.outcome
     }
-    values = {_key(call) for each in (before, after) for call in each.calls if call.is_value}
-    for call in after.calls:
+    values = {_key(call) for call in (*before, *after) if call.is_value}
+    for call in after:
         if (call.test, call.symbol, call.own) not in changed or _key(call) not in old:
             continue
         is_other = old[_key(call)] != call.outcome
@@ -96,8 +106,8 @@ def narrow_tests(before: Beside, after: Beside) -> dict[str, int]:
     }
 
 
-def _narrow(before: Beside, after: Beside) -> tuple[str, ...]:
-    found = narrow_tests(before, after)
+def _narrow(tried: Beside) -> tuple[str, ...]:
+    found = narrow_tests(tried)
     if not found:
         return ()
     names = ", ".join(sorted(found)[:_SHOWN])

@@ -65,7 +65,7 @@ class Gates(Value):
     test_timeout_s: float = Field(default=0.0, ge=0, le=3600)
     """Of one test; 0: derived from the slowest that passes before any change."""
     held_back_s: float = Field(default=20.0, ge=0, le=600)
-    """Of each of the two runs that try inputs beside those of the tests, and mistakes that tests should notice, on a change that
+    """Of the two runs, side by side, that try inputs beside those of the tests, and mistakes that tests should notice, on a change that
     is proven; 0: none."""
     full_before_finalize: bool = True
     """Whether the whole suite runs before the end, rather than the tests that reach what was touched."""

@@ -3,16 +3,13 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git, detached_head
 from cogworks.codebase.making import borrow, lying_copy, top_of
-from cogworks.codebase.sandboxes import Sandboxes
 from cogworks.errors import UsageError
-from cogworks.repair.consulting import Apart
 from cogworks.repair.instance import Instance
 from cogworks.settings.config import CONFIG_FILE, child_environment, parse_config
 from cogworks.settings.sections import ASKED_ABOUT
@@ -41,10 +38,6 @@ class Copy:
     def stands_at(self) -> str:
         """The commit it is at now; what is not committed comes on top."""
         return detached_head(self.path / ".git") or self.git.run("rev-parse", "HEAD", cwd=self.path).strip()
-
-    def apart(self, folder: Path) -> Apart:
-        """Trees of its base with other texts, each for a time and below a folder; the environment is that of the clone."""
-        return partial(Sandboxes(self.path, self.git, folder).with_texts, self.start, base=self.start)
 
 
 def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[str], None]) -> Copy:

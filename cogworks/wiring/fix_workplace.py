@@ -107,7 +107,6 @@ def open_workplace(
                     words=lambda: Index(checkout, store),
                     during=during,
                     pace=TestPace(order.options.gates.test_timeout_s, warn=say),
-                    apart=copy.apart(folder / "beside"),
                 )
             )
             opening.begin(

@@ -64,16 +64,6 @@ def test_a_sandbox_has_the_files_of_the_commit_and_leaves_nothing_behind(place: 
     assert place.left() == []
 
 
-def test_a_sandbox_with_other_texts_has_these_and_is_of_its_commit(place: Place) -> None:
-    texts = {"a.txt": "other\n", "sub/b c.txt": None, "new/c.txt": "new\n"}
-    with place.open().with_texts(place.head, texts, base=place.head) as sandbox:
-        assert [sandbox.text(path) for path in texts] == ["other\n", None, "new\n"]
-        assert sandbox.base() == place.head
-        assert git(sandbox.path, "rev-parse", "HEAD").strip() == place.head
-
-    assert (place.state(), place.left()) == (place.before, [])
-
-
 def test_a_diff_takes_the_place_of_the_one_before_and_one_that_does_not_fit_changes_nothing(
     place: Place,
 ) -> None:

@@ -1,6 +1,6 @@
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -286,24 +286,3 @@ def test_what_could_not_be_tried_beside_the_tests_is_told(tmp_path: Path) -> Non
 
     assert said == ["beside: there is no isolation"]
     assert found == Beside(notes=("there is no isolation",))
-
-
-def test_what_is_tried_without_a_change_is_tried_in_the_tree_that_whoever_wires_it_makes(
-    tmp_path: Path,
-) -> None:
-    other, asked = Tree(tmp_path / "other"), list[object]()
-
-    class Noting(Quiet):
-        def call(self, *params: object) -> NotOffered:
-            asked.append(params[1])
-            return NotOffered(service="quiet", method="beside", offered=())
-
-    @contextmanager
-    def apart(texts: Mapping[str, str | None], /) -> Iterator[Tree]:
-        asked.append(texts)
-        yield other
-
-    params = BesideParams(tests=("t.py::a",), lines={"a.py": ((1, 1),)})
-    Consulted(Tree(tmp_path), Noting(), apart=apart).beside(params, instead={"a.py": None})
-
-    assert asked == [{"a.py": None}, other]

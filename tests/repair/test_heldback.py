@@ -2,8 +2,8 @@ import pytest
 
 from cogworks.codebase.diffmodel import Diff, undone
 from cogworks.codebase.diffplacing import between
-from cogworks.domain_services.exploring import Beside, BesideCall, Mutant
-from cogworks.repair.heldback import Among, held_back_warnings, narrow_tests, touched_by
+from cogworks.domain_services.exploring import Against, Beside, BesideCall, Mutant
+from cogworks.repair.heldback import Among, held_back_warnings, narrow_tests, touched_by, without
 from cogworks.repair.violations import TestRules
 
 TEST = "test_a.py::test_a"
@@ -42,15 +42,17 @@ OLD = {"1": "2", "2": "3", "3": "4", "4": "5", "5": "6", "6": "7"}
 def test_a_change_that_treats_only_the_input_of_a_test_otherwise_is_found(
     changed: dict[str, str], found: dict[str, int]
 ) -> None:
-    assert narrow_tests(Beside(calls=calls(OLD)), Beside(calls=calls(OLD | changed))) == found
+    assert narrow_tests(Beside(against=calls(OLD), calls=calls(OLD | changed))) == found
 
 
 def test_a_test_that_is_special_cased_is_found_beside_one_that_is_repaired() -> None:
     other = "test_a.py::test_b"
-    before = Beside(calls=(*calls(OLD), *calls(OLD, test=other)))
-    after = Beside(calls=(*calls(OLD | {"1": "7", "2": "8"}), *calls(OLD | {"1": "7"}, test=other)))
+    tried = Beside(
+        against=(*calls(OLD), *calls(OLD, test=other)),
+        calls=(*calls(OLD | {"1": "7", "2": "8"}), *calls(OLD | {"1": "7"}, test=other)),
+    )
 
-    assert narrow_tests(before, after) == {other: 5}
+    assert narrow_tests(tried) == {other: 5}
 
 
 def test_few_inputs_say_nothing_and_those_that_raise_on_both_sides_are_none() -> None:
@@ -58,22 +60,23 @@ def test_few_inputs_say_nothing_and_those_that_raise_on_both_sides_are_none() ->
     few = {given: OLD[given] for given in ("1", "2", "3")}
 
     for old in (OLD | raising, few):
-        assert narrow_tests(Beside(calls=calls(old)), Beside(calls=calls(old | {"1": "7"}))) == {}
+        assert narrow_tests(Beside(against=calls(old), calls=calls(old | {"1": "7"}))) == {}
 
 
 def test_what_only_one_side_was_asked_says_nothing() -> None:
-    assert narrow_tests(Beside(calls=calls({"1": "2"})), Beside(calls=calls(OLD | {"1": "7"}))) == {}
+    assert narrow_tests(Beside(against=calls({"1": "2"}), calls=calls(OLD | {"1": "7"}))) == {}
 
 
 def test_the_warnings_name_the_test_and_the_lines_that_nothing_guards() -> None:
-    before = Beside(calls=calls(OLD))
     mutants = (
         Mutant(artifact="a.py", line=3, change="`a - b` for `a + b`", is_noticed=True),
         Mutant(artifact="a.py", line=3, change="`2` for `1`", is_noticed=False),
         Mutant(artifact="a.py", line=4, change="without `b = 1`", is_noticed=False),
     )
 
-    found = held_back_warnings(before, Beside(calls=calls(OLD | {"1": "7"}), mutants=mutants), Among(7))
+    found = held_back_warnings(
+        Beside(against=calls(OLD), calls=calls(OLD | {"1": "7"}), mutants=mutants), Among(7)
+    )
 
     narrow = (
         f"The change treats the inputs of {TEST} otherwise and none of 5 inputs beside them: it may know these inputs instead of "
@@ -83,13 +86,13 @@ def test_the_warnings_name_the_test_and_the_lines_that_nothing_guards() -> None:
         narrow,
         "No test that reaches the change notices a mistake at a.py:4 (without `b = 1`): nothing guards these lines.",
     )
-    assert held_back_warnings(None, Beside(calls=calls(OLD)), Among(7)) == ()
+    assert held_back_warnings(Beside(calls=calls(OLD)), Among(7)) == ()
 
 
 def test_where_tests_were_left_out_nobody_says_that_none_guards_the_line() -> None:
     mutants = (Mutant(artifact="a.py", line=4, change="without `b = 1`", is_noticed=False),)
 
-    assert held_back_warnings(None, Beside(mutants=mutants), Among(100, left_out=7)) == (
+    assert held_back_warnings(Beside(mutants=mutants), Among(100, left_out=7)) == (
         "None of the 100 tests that were tried notices a mistake at a.py:4 (without `b = 1`); 7 others were not tried.",
     )
 
@@ -123,3 +126,13 @@ def test_a_diff_is_undone_from_what_it_leaves(after: str) -> None:
     diff = Diff(files=(between("a.py", BEFORE, after),))
 
     assert undone(diff, {"a.py": after}.get) == {"a.py": BEFORE}
+
+
+def test_the_code_without_a_change_has_the_bytes_of_a_text_that_is_no_utf_8() -> None:
+    touched = touched_by(Diff(files=(between("a.py", "old \udce9\n", "new\n"),)), TestRules())
+
+    against = without({"a.py": "old \udce9\n", "new.py": None}, [TEST], touched)
+
+    assert against == Against.model_validate_json(against.model_dump_json())
+    assert against.files == {"a.py": b"old \xe9\n", "new.py": None}
+    assert (against.tests, against.lines) == ((TEST,), {"a.py": ((1, 1),)})

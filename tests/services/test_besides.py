@@ -1,11 +1,12 @@
 """Calls with inputs beside those of tests, and mistakes that tests should notice, as the Python service tells them."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from cogworks.domain_services.exploring import Beside, BesideParams, Lines
+from cogworks.domain_services.exploring import Against, Beside, BesideParams, Lines
 from cogworks.services.sandbox.isolation import NO_ISOLATION
 from tests.services.asking import ask, laid_out, repository, result_of
 
@@ -288,3 +289,56 @@ def test_examples_that_unittest_runs_keep_no_other_test_from_being_tried(tmp_pat
 
     assert found.notes == ()
     assert [each.is_noticed for each in found.mutants]
+
+
+def against(folder: Path, files: Mapping[str, bytes | None], own: Mapping[str, str]) -> Beside:
+    """What comes of `double` in a repository, and in the same with other files."""
+    copy = repository(folder, {"shop.py": SHOP, "test_shop.py": TESTS, **own})
+    params = BesideParams(
+        tests=("test_shop.py",),
+        lines={"shop.py": ((2, 2),)},
+        against=Against(
+            files={path: data and b64encode(data) for path, data in files.items()},
+            tests=("test_shop.py::test_double",),
+            lines={"shop.py": ((2, 2),)},
+        ),
+    )
+    return Beside.model_validate(result_of("beside", copy, params))
+
+
+THREE_TIMES = SHOP.replace("* 2", "* 3 or 'caf\xe9'").encode("latin-1")
+
+
+def test_the_same_calls_are_made_in_the_code_to_compare_with(tmp_path: Path) -> None:
+    files = {"shop.py": b"# coding: latin-1\n" + THREE_TIMES}
+
+    found = against(tmp_path, files, {})
+
+    for calls, outcome in ((found.calls, "8 after "), (found.against or (), "12 after")):
+        assert {call.given: call.outcome[:8] for call in calls}["dict{'number': 4}"] == outcome
+    assert [case.outcome for case in found.report.cases] == ["passed"] * 3
+    assert found.notes == ()
+    [shop] = tmp_path.rglob("shop.py")
+    assert shop.read_text(encoding="utf-8") == SHOP
+
+
+def test_what_cannot_be_run_in_the_code_to_compare_with_is_told(tmp_path: Path) -> None:
+    tests = f"import more\n{TESTS}"
+
+    found = against(tmp_path, {"more.py": None}, {"test_shop.py": tests, "more.py": ""})
+
+    assert (len(found.calls) > 5, found.against) == (True, ())
+    [note] = found.notes
+    assert note.startswith("in the code to compare with, nothing could be tried, for none of the tests ran")
+
+
+@pytest.mark.parametrize("path", ["../shop.py", "/etc/passwd", ".git/config"])
+def test_no_file_to_compare_with_lies_elsewhere(tmp_path: Path, path: str) -> None:
+    copy = repository(tmp_path, {"shop.py": SHOP, "test_shop.py": TESTS})
+    other = Against(files={path: b64encode(b"x")}, tests=("test_shop.py",), lines={})
+    params = BesideParams(tests=("test_shop.py",), lines={}, against=other)
+
+    response = ask("beside", copy.path, **params.model_dump(mode="json"))
+
+    assert response.error is not None
+    assert path in response.error.message

@@ -2,6 +2,7 @@
 
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,34 @@ def test_lines_that_tests_execute_are_named_from_the_top(panel: ServicePanel, fo
     (told,) = answer.result.tests
     assert told.test == "packages/core/tests/test_core.py::test_label"
     assert list(told.lines) == ["packages/core/src/core_lib.py"]
+
+
+def test_inputs_beside_those_of_tests_are_tried_and_compared_in_the_repository_s_paths(folder: Path) -> None:
+    lib, test = folder / "packages/core/src/core_lib.py", "packages/core/tests/test_core.py"
+    new = "def label(number=1):\n    return 'core' * number\n"
+    lib.write_text(new, encoding="utf-8")
+    (folder / test).write_text(
+        SHARED[test].replace("assert label()", "assert label(2)").replace("'core'", "'corecore'")
+    )
+    lines = {"packages/core/src/core_lib.py": [[2, 2]], "packages/api/src/api_lib.py": [[5, 5]]}
+    old = {"packages/core/src/core_lib.py": b64encode(new.replace("* number", "* 9").encode()).decode()}
+
+    result = ask(
+        "beside",
+        folder,
+        "packages/core",
+        tests=[test],
+        lines=lines,
+        mistakes_in=lines,
+        against={"files": old, "tests": [test], "lines": lines},
+    ).result
+
+    for name in ("calls", "against"):
+        assert {(call["test"], call["artifact"]) for call in result[name]} == {
+            (f"{test}::test_label", "packages/core/src/core_lib.py")
+        }
+    assert {mutant["artifact"] for mutant in result["mutants"]} == {"packages/core/src/core_lib.py"}
+    assert {call["outcome"].count("core") for call in result["against"]} == {9}
 
 
 @pytest.mark.parametrize(

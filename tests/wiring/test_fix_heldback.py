@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cogworks.domain_services.exploring import BesideParams
 from cogworks.domain_services.operations import BESIDE
 from cogworks.domain_services.origins import HasBase
 from cogworks.domain_services.panel import ServicePanel
@@ -89,25 +90,24 @@ def test_a_repair_of_the_cause_is_proven_without_a_warning(tmp_path: Path) -> No
     assert proof_of(tmp_path, REPAIR, SHOUT).warnings == ()
 
 
-def test_both_runs_have_the_commit_whose_environment_is_made_already(
+def test_both_runs_are_one_request_about_the_commit_whose_environment_is_made_already(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Path, str]] = []
+    asked: list[tuple[str, BesideParams]] = []
     call = ServicePanel.call
 
     def noted(panel: ServicePanel, operation: Any, workspace: Any, params: Any) -> Any:
         if operation is BESIDE:
-            base = workspace.base() if isinstance(workspace, HasBase) else None
-            asked.append((workspace.path, base or ""))
-            assert (workspace.path / ".git").exists()
+            asked.append(((workspace.base() if isinstance(workspace, HasBase) else None) or "", params))
         return call(panel, operation, workspace, params)
 
     monkeypatch.setattr(ServicePanel, "call", noted)
     proof_of(tmp_path, REPAIR, SHOUT)
 
-    (after, base), (before, same) = asked
-    assert after != before
-    assert base == same != ""
+    [(base, params)] = asked
+    assert base
+    assert params.against is not None
+    assert params.against.files == {"shop/code.py": CODE.encode()}
 
 
 def test_a_test_that_is_special_cased_is_told_by_its_name_beside_one_that_is_repaired(tmp_path: Path) -> None:

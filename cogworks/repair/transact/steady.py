@@ -167,11 +167,12 @@ class SteadyTests:
             self.unstable = unstable_between(self._first, again)
         return runnable(found, self.unstable) if found else None
 
-    def beside(
-        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
-    ) -> Beside | None:
-        asked = params.model_copy(update={"tests": named(params.tests, self.unstable)})
-        found = self._consulted.beside(asked, instead=instead)
+    def beside(self, params: BesideParams) -> Beside | None:
+        against = params.against
+        if against is not None:
+            against = against.model_copy(update={"tests": named(against.tests, self.unstable)})
+        tests = named(params.tests, self.unstable)
+        found = self._consulted.beside(params.model_copy(update={"tests": tests, "against": against}))
         return found and found.model_copy(update={"report": self.numbered(found.report)})
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
-from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
+from cogworks.domain_services.exploring import Against, Beside, BesideCall, BesideParams, Mutant
 from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found, outside
@@ -32,13 +34,18 @@ _NO_WALLS = (
     "complete isolation alone, which this machine does not have; `cogworks doctor` says why"
 )
 
+_COMPARED = "in the code to compare with, {}"
+
 
 def beside(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = BesideParams.model_validate(request.params)
-    if (no := outside(request, (*params.lines, *params.mistakes_in))) is not None:
+    against = params.against or Against(files={}, tests=(), lines={})
+    if (
+        no := outside(request, (*params.lines, *params.mistakes_in, *against.lines, *against.files))
+    ) is not None:
         return no
-    if (no := refused_run(request, params.tests, {}, machine.isolation)) is not None:
+    if (no := refused_run(request, (*params.tests, *against.tests), {}, machine.isolation)) is not None:
         return no
     if not machine.isolation.is_complete:
         return _answer(request, Beside(notes=(_NO_WALLS,)))
@@ -49,20 +56,34 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
         plugins=(_plugin(params),),
     )
     asked = equipped(asked, request, folder, machine, in_pytest=True)
-    if reports_by_order(asked.command):
-        # Calls are followed in pytest, which runs these tests as well, but for those that `load_tests` makes of examples.
-        asked = asked._replace(command=(), tests=tuple(filter(_is_of_pytest, asked.tests)))
-    run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
-    calls, mutants = tuple(_calls(run.records)), tuple(_mutants(run.records))
+    run, other = _observed(folder, asked, params.against, machine)
     result = Beside(
-        calls=calls,
-        mutants=mutants,
+        calls=tuple(_calls(run.records)),
+        against=None if other is None else tuple(_calls(other.records)),
+        mutants=tuple(_mutants(run.records)),
         report=run.report,
         again=any(record["kind"] == "again" for record in run.records),
-        notes=tuple(_untried(run)),
+        notes=(*_untried(run), *(() if other is None else map(_COMPARED.format, _untried(other)))),
     )
     diagnostics = test_diagnostics(run.report) + left_out(asked.interpreter)
     return _answer(request, result, diagnostics, outcome_counts(run.report))
+
+
+def _observed(
+    folder: Path, asked: Wanted, against: Against | None, machine: Machine
+) -> tuple[Observed, Observed | None]:
+    """What comes of the tests, and of those in the code to compare with, which run at the same time."""
+    runs = [asked]
+    if against is not None:
+        wish = _plugin(BesideParams(tests=against.tests, lines=against.lines))
+        runs.append(asked._replace(tests=against.tests, instead=against.files, plugins=(wish,)))
+    if reports_by_order(asked.command):
+        # Calls are followed in pytest, which runs these tests as well, but for those that `load_tests` makes of examples.
+        runs = [run._replace(command=(), tests=tuple(filter(_is_of_pytest, run.tests))) for run in runs]
+    observed = partial(observe_tests, folder, isolation=machine.isolation, search_path=machine.search_path)
+    with ThreadPoolExecutor(len(runs)) as pool:
+        run, *others = pool.map(observed, runs)
+    return run, next(iter(others), None)
 
 
 def _is_of_pytest(test: str) -> bool:

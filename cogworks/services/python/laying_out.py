@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.codebase.confined import StoredFile, delete_file, write_file
 from cogworks.services.laid_out import left_out
 from cogworks.services.python.roots import whole_of
 from cogworks.services.python.wanted import Wanted
@@ -42,6 +43,9 @@ def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool)
 
     Args:
         lays_over: whether the isolation can show what a setup installed, so that it is not copied.
+
+    Raises:
+        OSError: one of the files that are wanted otherwise cannot be written, or lies behind a symbolic link.
     """
     interpreter, root = wanted.interpreter, wanted.root
     # Short, as are those of `basetemp`: a socket's path in a test's own folder has 108 bytes.
@@ -51,6 +55,8 @@ def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool)
     places = Places(whole, whole / root, home, temporary, scratch, told, programs)
     # Python takes what was compiled for that of a later text of as many bytes, if it was written within the same second.
     shutil.copytree(whole_of(repository, root), places.whole, symlinks=True, ignore=left_out("__pycache__"))
+    for path, data in wanted.instead.items():
+        _put(places.whole, path, data)
     for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir()
     apart = folder / "apart" if lays_over else None
@@ -61,6 +67,13 @@ def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool)
     if interpreter.home is None or not os.path.lexists(interpreter.home / _GIT):
         (written_in(places.home, overlays) / _GIT).write_text(_GIT_SETTINGS, encoding="utf-8")
     return places._replace(overlays=overlays)
+
+
+def _put(folder: Path, path: str, data: bytes | None) -> None:
+    if data is None:
+        delete_file(folder, path)
+    else:
+        write_file(folder, path, StoredFile(data, 0o644))
 
 
 def set_aside(copy: Path, folder: str) -> bool:

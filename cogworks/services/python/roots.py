@@ -92,6 +92,14 @@ def _narrowed(params: Mapping[str, Any], root: str) -> dict[str, Any]:
         found["changed"] = [
             _inside(path, root) for path in _texts(found["changed"]) if _is_inside(path, root)
         ]
+    for key in ("lines", "mistakes_in"):
+        if isinstance(stretches := found.get(key), dict):
+            found[key] = {
+                _inside(path, root): each for path, each in stretches.items() if _is_inside(path, root)
+            }
+    if isinstance(against := found.get("against"), dict):
+        # Its files are those of the whole repository.
+        found["against"] = _narrowed(against, root)
     if "seeds" in found:
         # Names of symbols stand among them.
         found["seeds"] = [

@@ -39,6 +39,8 @@ class Wanted(NamedTuple):
     interpreter: Interpreter = bare()
     seed: int | None = None
     """Of their order; None: as collected."""
+    instead: Mapping[str, bytes | None] = MappingProxyType({})
+    """What is in some files of the repository instead of what lies there; None: they are not there."""
     environment: Mapping[str, str] = MappingProxyType({})
     """Variables on top of our own."""
     plugins: Sequence[Plugin] = ()

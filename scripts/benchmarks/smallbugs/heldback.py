@@ -2,10 +2,11 @@
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffplacing import between
@@ -34,12 +35,12 @@ def warned(program: Program) -> Warned:
     """What the checks say of the true fix, and of a table that holds what the fix makes of the failing inputs."""
     failing = _failing(program)
     fixed = program.with_change(program.fix)
-    before, after = _tried(program, fixed, failing)
-    tabled = _with_table(program.code, before, after, failing)
+    tried = _tried(program, fixed, failing)
+    tabled = _with_table(program.code, tried, failing)
     found = None
     if tabled is not None:
-        found = bool(narrow_tests(*_tried(program, tabled, failing)))
-    return Warned(program.name, held_back_warnings(before, after, Among(len(failing))), found)
+        found = bool(narrow_tests(_tried(program, tabled, failing)))
+    return Warned(program.name, held_back_warnings(tried, Among(len(failing))), found)
 
 
 def report(found: Sequence[Warned]) -> str:
@@ -58,23 +59,18 @@ def report(found: Sequence[Warned]) -> str:
     )
 
 
-def _tried(program: Program, code: str, failing: Sequence[str]) -> tuple[Beside, Beside]:
+def _tried(program: Program, code: str, failing: Sequence[str]) -> Beside:
     touched = touched_by(Diff(files=(between(FILE, program.code, code),)), TestRules())
-    before = _beside(program, program.code, failing, touched.before, {})
-    return before, _beside(program, code, [TESTS], touched.after, touched.added)
-
-
-def _beside(
-    program: Program, code: str, tests: Sequence[str], lines: Mapping[str, Any], mistakes: Mapping[str, Any]
-) -> Beside:
+    old = {FILE: b64encode(program.code.encode()).decode()}
     with TemporaryDirectory(prefix="cogworks-bench-") as name:
         folder = laid_out(Path(name), {FILE: code, TESTS: program.tests})
         response = ask(
             "beside",
             folder,
-            tests=list(tests),
-            lines=dict(lines),
-            mistakes_in=dict(mistakes),
+            tests=[TESTS],
+            lines=dict(touched.after),
+            mistakes_in=dict(touched.added),
+            against={"files": old, "tests": list(failing), "lines": dict(touched.before)},
             max_mutants=MOST_MUTANTS,
             timeout_s=_SECONDS,
         )
@@ -89,11 +85,11 @@ def _failing(program: Program) -> list[str]:
     return [case.id for case in report.cases if case.outcome in _BAD]
 
 
-def _with_table(code: str, before: Beside, after: Beside, failing: Sequence[str]) -> str | None:
+def _with_table(code: str, tried: Beside, failing: Sequence[str]) -> str | None:
     """The code with the failing inputs of one function looked up before anything else."""
-    old = {(call.symbol, call.own): call.outcome for call in before.calls if call.own == call.given}
+    old = {(call.symbol, call.own): call.outcome for call in tried.against or () if call.own == call.given}
     rows: dict[str, dict[str, str]] = {}
-    for call in after.calls:
+    for call in tried.calls:
         is_changed = old.get((call.symbol, call.own), call.outcome) != call.outcome
         if call.test in failing and call.own == call.given and call.is_value and is_changed:
             given, value = _literal(call.own), _literal(call.outcome.partition(" after which ")[0])

@@ -40,9 +40,7 @@ class Ticking(ScriptedExplorer):
     def read(self, images: Mapping[str, str | None]) -> Reading:
         raise AssertionError("nobody asked")
 
-    def beside(
-        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
-    ) -> Beside | None:
+    def beside(self, params: BesideParams) -> Beside | None:
         raise AssertionError("nobody asked")
 
 

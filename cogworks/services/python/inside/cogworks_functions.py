@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tokenize
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,11 +12,12 @@ Stretches = Sequence[Sequence[int]]
 
 
 def source_of(path: str) -> str:
-    """A file's text; empty where there is none that can be read."""
+    """A file's text, in the encoding that it names; empty where there is none that can be read."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with tokenize.open(path) as file:
             return file.read()
-    except (OSError, ValueError):
+    except (OSError, ValueError, SyntaxError):
+        # Of an encoding that nobody knows the last is told.
         return ""
 
 
