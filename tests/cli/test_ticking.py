@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from cogworks.cli.progress import loading_meanwhile, ticking
 from cogworks.telling import in_silence
 from tests.limits import ENDS_WITHIN_S
@@ -22,6 +24,24 @@ def test_a_long_thing_is_told_from_its_beginning_to_its_end() -> None:
     assert lines[0] == "running the suite (at most 600 s)"
     assert lines[1] == "running the suite: 0 s of at most 600 s"
     assert lines[-1].startswith("running the suite: ended after ")
+
+
+def test_whoever_says_nothing_else_tells_it_every_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    class Ended(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            if timeout is not None:
+                pauses.append(timeout)
+                timeout /= 1000
+            return super().wait(timeout)
+
+    told = threading.Event()
+    monkeypatch.setattr(threading, "Event", Ended)
+    with ticking(lambda _: told.set(), only_long=True)("running the suite", 600):
+        assert told.wait(ENDS_WITHIN_S)
+
+    assert set(pauses) == {2.0}
 
 
 def test_where_only_long_things_count_short_ones_are_silent_and_long_ones_tell_their_time() -> None:

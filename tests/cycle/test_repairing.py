@@ -72,6 +72,16 @@ def test_the_tenth_alternative_of_one_answer_is_tried_when_nine_fail_alike(tree:
     assert scene.codes == ["gate_targeted"] * 9 + ["kept"]
 
 
+def test_all_diffs_of_an_answer_are_tried_before_anything_is_asked_again(tree: Path) -> None:
+    useless = [{"a.txt": ("a = bad", f"a = worse{number}")} for number in range(2)]
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(*useless, BOTH))
+
+    result = scene.run()
+
+    assert result.success, result.error
+    assert scene.codes == ["gate_targeted"] * 2 + ["kept"]
+
+
 def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
     scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH))
 
