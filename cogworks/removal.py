@@ -14,7 +14,7 @@ _AS_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def remove_tree(path: Path, *, ignore_errors: bool = False) -> None:
     """Remove a file, a link itself, or a folder with all that is in it; nothing there is fine.
 
-    `remove_tree` calls itself for every level, and its paths grow longer than the system takes: some thousand nested
+    `shutil.rmtree` calls itself for every level, and its paths grow longer than the system takes: some thousand nested
     folders stop it. Here folders move up to the top one before they are emptied, so that no depth matters.
 
     Raises:

@@ -15,15 +15,15 @@ DEEP = """
 import os, sys
 os.chdir(sys.argv[1])
 for _ in range(int(sys.argv[2])):
-    os.mkdir("deeper")
-    os.chdir("deeper")
+    os.mkdir(sys.argv[3])
+    os.chdir(sys.argv[3])
 open("file", "w").close()
 """
 
 
-def nest(folder: Path, depth: int) -> None:
+def nest(folder: Path, depth: int, *, name: str = "deeper") -> None:
     """Folders in folders, by a process of its own: their paths are longer than the system takes."""
-    subprocess.run([sys.executable, "-c", DEEP, folder, str(depth)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", DEEP, folder, str(depth), name], check=True, timeout=60)
 
 
 def test_three_thousand_nested_folders_are_removed(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from cogworks.codebase.failures import CodebaseError, GitFailed
 from cogworks.codebase.git import Git, Identity
+from cogworks.folders import copy_folder
 from cogworks.removal import remove_tree
 from cogworks.vocabulary import CommitOid
 
@@ -47,7 +48,7 @@ def repository_at(found: Path, folder: Path, git: Git) -> Path:
             raise CodebaseError(f"{found} cannot be cloned: {error.stderr.strip()}") from error
         return made
     if found.is_dir():
-        shutil.copytree(found, made, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
+        copy_folder(found, made, left_out=shutil.ignore_patterns(*_LEFT_BEHIND))
     elif found.name.endswith(ARCHIVES):
         _unpack(found, made)
     else:
@@ -88,7 +89,7 @@ def lay_over(files: Path, repository: Path) -> None:
         else:
             entry.unlink()
     try:
-        shutil.copytree(files, repository, symlinks=True, ignore=_not_ours(files), dirs_exist_ok=True)
+        copy_folder(files, repository, left_out=_not_ours(files), may_exist=True)
     except OSError as error:
         raise CodebaseError(f"what was made cannot be copied: {error}") from error
 

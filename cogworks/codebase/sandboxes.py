@@ -16,6 +16,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.places import Places
 from cogworks.codebase.reading import read_text
+from cogworks.folders import copy_folder
 from cogworks.own_folders import own_folder
 from cogworks.removal import remove_tree, temporary_folder
 from cogworks.vocabulary import CommitOid
@@ -146,7 +147,7 @@ def shadow_of(worktree: Path, images: Mapping[str, str | None]) -> Iterator[Shad
     """
     with temporary_folder("cogworks-shadow-") as folder:
         copy = folder / "copy"
-        shutil.copytree(worktree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        copy_folder(worktree, copy, left_out=shutil.ignore_patterns(".git"))
         _write(copy, images)
         yield Shadow(copy)
 

@@ -91,7 +91,7 @@ def copy_repositories(source: Path, target: Path) -> None:
         else:
             shutil.copy2(found, wanted)
 
-    shutil.copytree(source, target, copy_function=copy)
+    shutil.copytree(source, target, copy_function=copy)  # noqa: TID251 - bare repositories of our own
 
 
 def replace_repositories(root: Path, kept: Path) -> None:

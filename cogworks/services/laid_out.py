@@ -2,21 +2,21 @@
 
 import shutil
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import PurePath
 
 _CONFIGURATION, _HELD_OUT = ".cogworks", "scenarios"
 """Scenarios are held back from whoever writes code; a test that could read them would tell."""
 
 
 def left_out(*names: str) -> Callable[[str, list[str]], set[str]]:
-    """For `shutil.copytree`: history, scenarios that are held back, and what has one of these names.
+    """For `copy_folder`: history, scenarios that are held back, and what has one of these names.
 
     History is no business of tests, and a worktree's link leads out of the copy.
     """
     named = shutil.ignore_patterns(".git", *names)
 
     def chosen(folder: str, entries: list[str]) -> set[str]:
-        held_out = {_HELD_OUT} if Path(folder).name == _CONFIGURATION else set[str]()
+        held_out = {_HELD_OUT} if PurePath(folder).name == _CONFIGURATION else set[str]()
         return {*named(folder, entries), *held_out.intersection(entries)}
 
     return chosen

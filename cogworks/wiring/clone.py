@@ -10,6 +10,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git, detached_head
 from cogworks.codebase.making import borrow, lying_copy, top_of
 from cogworks.errors import UsageError
+from cogworks.folders import walk
 from cogworks.repair.instance import Instance
 from cogworks.settings.config import CONFIG_FILE, child_environment, parse_config
 from cogworks.settings.sections import ASKED_ABOUT
@@ -123,11 +124,12 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
 def own_files(path: Path) -> dict[str, str]:
     """The repository's files below `.cogworks` as text, by their path below it."""
     folder = path / ".cogworks"
-    found = {}
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and not file.is_symlink():
-            found[file.relative_to(folder).as_posix()] = file.read_text(encoding="utf-8", errors="replace")
-    return found
+    files = sorted(Path(here, name) for here, _, names in walk(folder) for name in names)
+    return {
+        file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8", errors="replace")
+        for file in files
+        if file.is_file() and not file.is_symlink()
+    }
 
 
 def asked_about(files: Mapping[str, str]) -> tuple[str, ...]:

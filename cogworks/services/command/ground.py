@@ -1,6 +1,5 @@
 """The ground a request stands on: its root, its files, and the recipe that configuration and manifests make."""
 
-import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from cogworks.codebase.confined import read_file
 from cogworks.domain_services.languages import patterns_of
 from cogworks.domain_services.messages import ErrorCode, Request
 from cogworks.domain_services.testwords import with_tests
+from cogworks.folders import walk
 from cogworks.grammars.gathering import gather
 from cogworks.services.command.fetching import FOLDER, is_workflow
 from cogworks.services.command.grammars.code import Reading
@@ -213,7 +213,7 @@ def refuse_missing(ground: Ground) -> None:
 def files_below(place: Path) -> Iterator[str]:
     """The files of a root, relative to it, without packages and what builds leave."""
     count = 0
-    for folder, names, files in os.walk(place):
+    for folder, names, files in walk(place):
         names[:] = sorted(name for name in names if name not in _LEFT_OUT)
         for name in sorted(files):
             count += 1

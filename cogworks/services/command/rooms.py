@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.confined import read_file
+from cogworks.folders import copy_folder, walk
 from cogworks.own_folders import own_folder
 from cogworks.removal import temporary_folder
 from cogworks.services.command.fetching import by_hand
@@ -70,7 +70,7 @@ class Room:
         apart = folder / "apart" if lays_over else None
         for place in (self._home, self._temporary, self._said, self._outside):
             place.mkdir()
-        shutil.copytree(ground.folder, self.copy, symlinks=True, ignore=left_out())
+        copy_folder(ground.folder, self.copy, left_out=left_out())
         self._overlays = lay_over(provision.layers, self.copy, apart=apart)
         if provision.home is not None:
             self._overlays += lay_home(provision.home, self._home, apart=apart)
@@ -127,7 +127,7 @@ class Room:
     def reports(self, pattern: str) -> Iterator[bytes]:
         """The files below the root that fit, newest runs' alone: a copy begins without any that the repository ignores."""
         count = 0
-        for folder, names, files in os.walk(self.place):
+        for folder, names, files in walk(self.place):
             names[:] = sorted(name for name in names if name not in ("node_modules", ".git"))
             for name in sorted(files):
                 path = (Path(folder) / name).relative_to(self.place).as_posix()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cogworks.codebase.places import Places
+from cogworks.folders import walk
 from cogworks.own_folders import own_folder
 from cogworks.removal import remove_tree
 from cogworks.services.python.pythons import NotBuilt
@@ -61,7 +62,7 @@ def made_environment(prefix: Path) -> MadeEnvironment | None:
 def _disk_bytes(folder: Path) -> int:
     """Of the files themselves; nothing that a link leads to."""
     total = 0
-    for place, _, names in os.walk(folder):
+    for place, _, names in walk(folder):
         for name in names:
             total += os.lstat(Path(place) / name).st_blocks * 512
     return total

@@ -2,12 +2,12 @@
 
 import json
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.confined import StoredFile, delete_file, write_file
+from cogworks.folders import copy_folder
 from cogworks.services.laid_out import left_out
 from cogworks.services.python.roots import whole_of
 from cogworks.services.python.wanted import Wanted
@@ -54,7 +54,7 @@ def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool)
     )
     places = Places(whole, whole / root, home, temporary, scratch, told, programs)
     # Python takes what was compiled for that of a later text of as many bytes, if it was written within the same second.
-    shutil.copytree(whole_of(repository, root), places.whole, symlinks=True, ignore=left_out("__pycache__"))
+    copy_folder(whole_of(repository, root), places.whole, left_out=left_out("__pycache__"))
     for path, data in wanted.instead.items():
         _put(places.whole, path, data)
     for place in (places.home, places.temporary, places.scratch, places.told):

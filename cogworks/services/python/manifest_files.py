@@ -1,6 +1,5 @@
 """Finds the files of the recipe that may be trusted: those of the commit a change started from, not what the change made of them."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -9,6 +8,7 @@ from typing import NamedTuple
 from cogworks.codebase.confined import read_file
 from cogworks.codebase.git import Git
 from cogworks.domain_services.messages import RepositorySettings
+from cogworks.folders import walk
 from cogworks.services.python.imports import is_test_file
 from cogworks.services.python.recipe.locks import FILES as LOCKS
 from cogworks.services.python.recipe.reading import read_recipe
@@ -189,7 +189,7 @@ def _on_disk(folder: Path) -> Texts:
 
 def _walked(folder: Path) -> Iterator[str]:
     count = 0
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in walk(folder):
         folders[:] = sorted(each for each in folders if each not in _PASSED_OVER)
         for name in sorted(names):
             count += 1

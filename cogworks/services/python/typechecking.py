@@ -2,7 +2,6 @@
 
 import configparser
 import json
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -164,7 +163,7 @@ def _mypy(root: Path, asked: Sequence[str], checker: TypeChecker, machine: Machi
     with workroom() as room:
         try:
             room.put_all_of(root)
-        except shutil.Error as error:
+        except OSError as error:
             return skipped("mypy", f"the repository cannot be copied: {error}", place=checker.place)
         # Behind `./` no file name is taken for an option.
         room.put(_LIST, "".join(f"./{path}\n" for path in asked).encode())

@@ -1,6 +1,5 @@
 """Runs a tool in isolation in a room of its own, and hands back what it printed."""
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.confined import StoredFile, read_file, write_file
+from cogworks.folders import copy_folder
 from cogworks.removal import temporary_folder
 from cogworks.services.laid_out import left_out
 from cogworks.services.python.machine import Machine
@@ -63,7 +63,7 @@ class Workroom:
 
     def put_all_of(self, repository: Path) -> None:
         """Lay out a whole repository, without its history; links are laid out as links."""
-        shutil.copytree(repository, self.folder, symlinks=True, ignore=left_out(), dirs_exist_ok=True)
+        copy_folder(repository, self.folder, left_out=left_out(), may_exist=True)
 
     def read(self, path: str) -> bytes | None:
         """A file as the tools left it."""

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from cogworks.folders import copy_folder
 from cogworks.services.sandbox.inside.order import Overlay
 
 HOME, FILES = "home", "files"
@@ -53,7 +54,7 @@ def lay_home(home: Path, target: Path, *, apart: Path | None = None) -> tuple[Ov
     """The same for the whole home that a setup left, in an empty folder."""
     if apart is not None and _can_be_shown(home, apart):
         return (_overlay(home, target, apart),)
-    shutil.copytree(home, target, symlinks=True, dirs_exist_ok=True)
+    copy_folder(home, target, may_exist=True)
     return ()
 
 

@@ -1,7 +1,6 @@
 """The files of a commit as a build sees them: with the history and the tags that tell a version."""
 
 import hashlib
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from cogworks.codebase.confined import read_file
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
+from cogworks.folders import copy_folder, walk
 from cogworks.services.laid_out import left_out
 
 _GIT_LIMIT_S = 120.0
@@ -95,7 +95,7 @@ def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path,
         GitFailed: the commit cannot be checked out.
     """
     if not checkout.commit:
-        shutil.copytree(checkout.folder, place, symlinks=True, ignore=left_out(*_SKIPPED))
+        copy_folder(checkout.folder, place, left_out=left_out(*_SKIPPED))
         return ()
     git = _git(checkout.folder, search_path)
     borrowed = _object_folders(git, checkout.folder)
@@ -161,7 +161,7 @@ def _git(folder: Path, search_path: str) -> Git:
 
 
 def _hashed(folder: Path) -> Iterator[tuple[str, str]]:
-    for top, folders, names in os.walk(folder):
+    for top, folders, names in walk(folder):
         folders[:] = sorted(set(folders) - _SKIPPED)
         for name in sorted(names):
             path = Path(top, name)

@@ -148,16 +148,19 @@ def _wait_and_work(told: int, root: str, work: Callable[[str], None]) -> None:
 
 
 def _state(root: str) -> list[tuple[str, str, int, int]] | None:
-    """Other where any file is; None where there are too many to look at."""
+    """Other where any file is; None where there are too many to look at, or folders too deep."""
     found: list[tuple[str, str, int, int]] = []
-    for folder, _, names in os.walk(root):
-        if len(found) + len(names) > _MOST_FILES:
-            return None
-        for name in names:
-            with suppress(OSError):
-                about = os.lstat(os.path.join(folder, name))
-                found.append((folder, name, about.st_mtime_ns, about.st_size))
-    return sorted(found)
+    # Before Python 3.12 `os.walk` calls itself for each level.
+    with suppress(RecursionError):
+        for folder, _, names in os.walk(root):  # noqa: TID251 - nothing of cogworks is here
+            if len(found) + len(names) > _MOST_FILES:
+                return None
+            for name in names:
+                with suppress(OSError):
+                    about = os.lstat(os.path.join(folder, name))
+                    found.append((folder, name, about.st_mtime_ns, about.st_size))
+        return sorted(found)
+    return None
 
 
 def _told(report: Any) -> str:
