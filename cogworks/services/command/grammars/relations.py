@@ -64,12 +64,18 @@ class _Relating:
 
     def _calls(self, path: str, used: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[Relation, float]]:
         for call in self._code.files[path].calls:
-            source = self._code.id_of(path, call.scope)
+            source = self._code.id_of(path, self._doing(path, call.scope))
             targets = self._targets(path, call, used)
             for target in targets if len(targets) <= MAX_NAMESAKES else ():
                 is_test = self._is_test(path, call.scope) and not self._is_test(*target)
                 kind: Kind = "tests" if is_test else "calls"
                 yield Relation(source, self._code.id_of(*target), kind), 1 / len(targets)
+
+    def _doing(self, path: str, place: int) -> int:
+        """What runs the code of a definition: of a variable what is around it, for a graph has no variables."""
+        while place != FILE and kind_of(self._code, path, place) == "variable":
+            place = self._code.files[path].definitions[place].parent
+        return place
 
     def _is_test(self, path: str, place: int) -> bool:
         definitions = self._code.files[path].definitions

@@ -112,6 +112,33 @@ def test_a_class_and_its_base_are_related(tmp_path: Path) -> None:
     } <= edges
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.go", "package a\n\nvar (\n\tFirst = twice(1)\n)\n\nfunc twice(n int) int { return n * 2 }\n"),
+        ("a.ts", "export const first = twice(1);\nfunction twice(n: number) { return n * 2; }\n"),
+        ("a.js", "var first = twice(1);\nfunction twice(n) { return n * 2; }\n"),
+        ("a.rs", "static FIRST: i32 = twice(1);\nconst fn twice(n: i32) -> i32 { n * 2 }\n"),
+        ("a.rb", "FIRST = twice(1)\ndef twice(n)\n  n * 2\nend\n"),
+        ("A.java", "class A { static int first = twice(1); static int twice(int n) { return n * 2; } }\n"),
+        ("a.php", "<?php\nconst FIRST = 1;\n$first = twice(1);\nfunction twice($n) { return $n * 2; }\n"),
+        ("a.c", "int twice(int n) { return n * 2; }\nint first = twice(1);\n"),
+    ],
+    ids=lambda each: each if len(each) < 8 else "",
+)
+def test_what_the_value_of_a_variable_calls_is_called_by_what_is_around_it(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "n * 2" in each)
+    response = ask("call_graph", repository(tmp_path, {name: text}), seeds=[f"{name}:{line}"])
+    graph = CallGraph.model_validate(response["result"])
+
+    callers = {each.source for each in graph.edges if each.target.endswith("twice")}
+    known = {each.symbol.id: each.symbol.kind for each in graph.nodes}
+    assert len(callers) == 1
+    assert {known[each] for each in callers} <= {"module", "class"}
+
+
 def test_interfaces_are_public_names_with_signature_and_documentation(tmp_path: Path) -> None:
     answer = ask(
         "extract_interfaces", repository(tmp_path, GO_SHOP), artifacts=["tax/tax.go", "cart/cart_test.go"]
