@@ -13,7 +13,7 @@ from cogworks.codebase.changes import matching
 from cogworks.domain_services.exploring import CallGraph, CallNode, Coverage, Steps, Symbol, SymbolIndex
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.localise.slices import PADDING_LINES, Slice, slices_of
-from cogworks.repair.localise.surroundings import beyond
+from cogworks.repair.localise.surroundings import beyond, viewed
 from cogworks.repair.localise.suspects import (
     Evidence,
     Frame,
@@ -27,7 +27,7 @@ from cogworks.repair.localise.suspects import (
     spectrum_of,
 )
 from cogworks.repair.localise.symbols import SUFFIXES, symbols_of
-from cogworks.repair.localise.testsources import sources_of
+from cogworks.repair.localise.testsources import declared_at, sources_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.index import Index
 from cogworks.vocabulary import Value
@@ -47,6 +47,8 @@ def frames_of(message: str) -> tuple[Frame, ...]:
 HOPS = 2
 WIDER_HOPS = 3
 MOST_NODES = 40
+_MOST_FILES = 5
+"""Whose definitions are ranked where nothing leads to one."""
 _BAD = ("failed", "error")
 
 
@@ -108,6 +110,8 @@ def localise(
     coverage = explorer.coverage(timeout_s=reach.timeout_s, steps_of=reach.steps_of)
     spectrum = None if coverage is None else _spectrum(coverage, ids, rules)
     nodes, knows_hops, truncated = _neighbourhood(traces, spectrum or {}, explorer, reach)
+    if spectrum is None and not _has_suspects(nodes, rules):
+        nodes, knows_hops, truncated = _told_by_tests(sorted(ids), messages, explorer, reach, rules)
     index = explorer.index(sorted(spectrum)) if spectrum else None
     if knows_hops and spectrum:
         nodes = (
@@ -178,6 +182,33 @@ def _neighbourhood(
     artifacts = sorted({*spectrum, *(frame.artifact for trace in traces for frame in trace)})
     symbols = _definitions(artifacts, explorer, explorer.index(artifacts)) if artifacts else ()
     return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
+
+
+def _told_by_tests(
+    tests: Sequence[str], messages: Sequence[str], explorer: Explorer, reach: Reach, rules: TestRules
+) -> tuple[Sequence[CallNode], bool, bool]:
+    """The same where no stack and no coverage leads into the code, as in most languages when an assertion of a test fails.
+
+    What the tests call; where that leads nowhere, the definitions in the files that say most of what the tests and their failures say.
+    """
+    words = explorer.words()
+    if words is None:
+        return (), False, False
+    if places := [f"{path}:{line}" for path, line in declared_at(tests, words)]:
+        graph = explorer.call_graph(places, hops=reach.hops, most=reach.most_nodes)
+        if graph is not None and _has_suspects(graph.nodes, rules):
+            return graph.nodes, True, graph.truncated
+    said = "\n".join([*messages, *tests, *(each.text for each in sources_of(tests, words, rules=rules))])
+    own = dict.fromkeys(test.partition("::")[0] for test in tests)
+    files = [*dict.fromkeys(path for path, _ in viewed(words, said, [*own], rules))][:_MOST_FILES]
+    symbols = _definitions(files, explorer, explorer.index(files)) if files else ()
+    return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
+
+
+def _has_suspects(nodes: Sequence[CallNode], rules: TestRules) -> bool:
+    return any(
+        not node.symbol.is_test and node.symbol.kind != "variable" for node in _without_tests(nodes, rules)
+    )
 
 
 def _executed_beyond(

@@ -60,7 +60,7 @@ def beyond(
         *((path, stretch) for path in shown if (stretch := _imports_of(index.text(path)))),
         *_tables(index, windows, rules),
         *_tables_around(index, [*shown, *executed][:_MAX_EXECUTED], terms, rules),
-        *_viewed(index, failure, windows, rules),
+        *viewed(index, failure, shown, rules),
     ]
     for path, stretch in places:
         lines = lines_of(index.text(path))
@@ -131,11 +131,15 @@ def _is_data(each: Outlined) -> bool:
     return each.kind in ("variable", "constant")
 
 
-def _viewed(
-    index: Index, failure: str, windows: Sequence[Slice], rules: TestRules
+def viewed(
+    index: Index, failure: str, wanted: Sequence[str], rules: TestRules
 ) -> Iterator[tuple[str, Lines]]:
-    """What a first view of the repository would show of such a failure, apart from tests and prose."""
-    about = About(text=failure, wanted=tuple(dict.fromkeys(each.artifact for each in windows)))
+    """What a first view of the repository would show of such a failure, apart from tests and prose.
+
+    Args:
+        wanted: files that it is known to be about.
+    """
+    about = About(text=failure, wanted=tuple(wanted))
     for each in first_view(index, about, room_tokens=2 * ROOM_TOKENS).files:
         if index.kind(each.path) in _CHANGEABLE and matching(each.path, rules.files) is None:
             yield from ((each.path, lines) for lines in each.lines)

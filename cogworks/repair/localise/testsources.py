@@ -72,6 +72,12 @@ def sources_of(
     )
 
 
+def declared_at(tests: Sequence[str], index: Index) -> tuple[tuple[str, int], ...]:
+    """File and line of the declarations of tests; those that cannot be found are left out."""
+    places = _Looking(index, TestRules()).declarations(tests)
+    return tuple(dict.fromkeys((path, definition.line) for path, definition in places))
+
+
 class _Looking:
     """Follows names from failing tests on."""
 
@@ -91,6 +97,11 @@ class _Looking:
             latest = [each for place in latest for each in self._given(place) if each not in seen]
             latest = list(dict.fromkeys(latest))
             seen.update(latest)
+
+    def declarations(self, tests: Sequence[str]) -> Iterator[tuple[str, Outlined]]:
+        """The tests themselves, the first of them."""
+        for place in list(dict.fromkeys(self._tests(tests)))[:_MAX_TESTS]:
+            yield place.path, self._definitions(place.path)[place.number]
 
     def _tests(self, tests: Sequence[str]) -> Iterator[_Place]:
         for test in tests:

@@ -1,9 +1,10 @@
 import pytest
 
-from cogworks.domain_services.exploring import Coverage
+from cogworks.domain_services.exploring import CallNode, Coverage
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.localise.localising import Reach, localise
-from tests.repair.examples import symbol
+from cogworks.repair.violations import TestRules
+from tests.repair.examples import node, symbol
 from tests.repair.exploring import COVERAGE, FAILING, NODES, SHOP, TARGET, ScriptedExplorer
 
 TEXTS = {"shop.py": SHOP, "tests/test_shop.py": "def test_total():\n    assert total([1]) == 1\n"}
@@ -108,3 +109,48 @@ def test_a_failure_that_points_nowhere_has_no_suspect() -> None:
     found = localise(report, ScriptedExplorer({}))
 
     assert (found.suspects, found.slices, found.ranking.missing) == ((), (), ("coverage", "stack", "hop"))
+
+
+GO = {
+    "shop.go": "package shop\n\nfunc Total(prices []int) int {\n\treturn sum(prices) - 1\n}\n\nfunc sum(prices []int) int {\n\treturn 0\n}\n",
+    "paint.go": "package shop\n\nfunc Paint(colour string) string {\n\treturn colour\n}\n",
+    "shop_test.go": (
+        'package shop\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) {\n\tif Total([]int{1}) != 1 {\n\t\tt.Errorf("wrong")\n\t}\n}\n'
+    ),
+}
+IN_GO = TestReport(
+    cases=(TestCase(id="shop_test.go::TestTotal", outcome="failed", message="shop_test.go:7: wrong total"),)
+)
+
+
+def test_where_no_stack_leads_into_the_code_it_begins_at_what_the_failing_test_calls() -> None:
+    nodes = [
+        node("shop_test.TestTotal", (5, 9), hop=0, artifact="shop_test.go"),
+        node("shop.Total", (3, 5), hop=1, artifact="shop.go"),
+    ]
+    explorer = ScriptedExplorer(GO, nodes=nodes, is_indexed=True)
+
+    found = localise(IN_GO, explorer, rules=TestRules(files=("*_test.go",)))
+
+    assert explorer.asked == [(("shop_test.go:5",), 2, 40)]
+    assert [each.symbol.id for each in found.suspects] == ["shop.Total"]
+    assert found.ranking.missing == ("coverage", "stack")
+
+
+@pytest.mark.parametrize(
+    "nodes", [None, [node("shop_test.TestTotal", (5, 9), hop=0, artifact="shop_test.go")]]
+)
+def test_where_no_call_leads_into_the_code_either_the_words_of_the_failure_do(
+    nodes: list[CallNode] | None,
+) -> None:
+    found = localise(
+        IN_GO, ScriptedExplorer(GO, nodes=nodes, is_indexed=True), rules=TestRules(files=("*_test.go",))
+    )
+
+    assert found.suspects[0].symbol.id == "shop.Total"
+    assert {each.symbol.artifact for each in found.suspects} <= {"shop.go", "paint.go"}
+    assert found.ranking.missing == ("coverage", "stack", "hop")
+
+
+def test_where_nobody_knows_the_words_of_the_files_there_are_no_suspects() -> None:
+    assert localise(IN_GO, ScriptedExplorer(GO), rules=TestRules(files=("*_test.go",))).suspects == ()
