@@ -230,6 +230,10 @@ class ServicePanel:
             self._leave_out(f"nobody tells {operation.purpose}: {missing.in_short}")
         return missing
 
+    def offers(self, operation: Operation[Params, Result]) -> bool:
+        """Whether a service that can be used offers an operation. Raises as `call` where a primary one cannot be used."""
+        return bool(self._offering(operation.method))
+
     @property
     def warnings(self) -> Sequence[str]:
         """What was left out so far, for the pull request; each once."""

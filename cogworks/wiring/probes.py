@@ -76,6 +76,10 @@ class ProbeSandbox:
     def grep(self, word: str, *, most: int) -> Sequence[Hit]:
         return self._sandbox.grep(word, most=most)
 
+    def offers(self, operation: Operation[Params, Result]) -> bool:
+        """Whether a service knows how to answer."""
+        return self._panel.offers(operation)
+
     def ask(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
         answers = self._panel.call(operation, self._sandbox, params)
         return () if isinstance(answers, NotOffered) else [answer.result for answer in answers]
@@ -162,6 +166,10 @@ class ProbeSandboxPool:
     def lend(self, lent: Lent) -> None:
         """From now on the first seat has these services instead of its own."""
         self._lent = lent
+
+    def offers(self, operation: Operation[Params, Result]) -> bool:
+        with self.sandbox(limit_s=operation.limit_s) as sandbox:
+            return sandbox.offers(operation)
 
     def digest(self) -> str:
         """A tree that is not the one of its commit any more has a digest of its own."""

@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -80,17 +80,23 @@ class ScriptedSandboxPool:
         texts: Mapping[str, str] | None = None,
         pauses_s: Sequence[float] = (),
         spoil: Callable[[int], bool] = lambda _: False,
+        lacking: Collection[str] = (),
     ) -> None:
         """Args:
+        lacking: operations that no service offers.
         pauses_s: how long each room is kept, in the order in which they are lent, over and over.
         spoil: whether the tree is another one after so many rooms.
         """
+        self._lacking = lacking
         self._answering, self._pauses_s, self._spoil = answering, pauses_s, spoil
         self._texts = {"shop.py": SHOP} if texts is None else texts
         self._mutex = threading.Lock()
         self.lent = self.alive = self.most_alive = 0
         self.is_cancelled = False
         self.asked: list[tuple[str, Any]] = []
+
+    def offers(self, operation: Operation[Params, Result]) -> bool:
+        return operation.method not in self._lacking
 
     @contextmanager
     def sandbox(self, *, limit_s: float) -> Iterator[ScriptedSandbox]:

@@ -9,21 +9,24 @@ from typing import Any, Protocol
 from pydantic import Field
 
 from cogworks.canonical import canonical
+from cogworks.domain_services.operations import Operation
 from cogworks.errors import CogworksError
 from cogworks.repair.localise.suspects import Suspect
 from cogworks.repair.probe.probes import (
     AGENDA,
     Blackboard,
+    Params,
     Probe,
     ProbeKind,
     ProbePatch,
     ProbeReport,
+    Result,
     Sandbox,
     Scene,
     Seen,
     facts_of,
 )
-from cogworks.repair.probe.probing import seen_by
+from cogworks.repair.probe.probing import NEEDS, seen_by
 from cogworks.repair.probe.schedule import (
     INFORMATIVE_FROM,
     AskedOnce,
@@ -50,6 +53,9 @@ class SandboxPool(Protocol):
 
     def sandbox(self, *, limit_s: float) -> AbstractContextManager[Sandbox]:
         """A throw-away worktree of the commit that is repaired, and services that answer within that time."""
+
+    def offers(self, operation: Operation[Params, Result]) -> bool:
+        """Whether a service knows how to answer. Raises CogworksError where that cannot be found out."""
 
     def digest(self) -> str:
         """What tells the state of the worktree that is repaired from any other, every file of it."""
@@ -179,7 +185,8 @@ class _Investigation:
             [(each.symbol.id, each.suspicion) for each in scene.suspects]
         )
         self._proposed: dict[str, list[ProbePatch]] = {name: [] for name in self._suspects}
-        self._agendas = {name: list(AGENDA) for name in self._suspects}
+        agenda = [kind for kind in AGENDA if self._can_be_answered(kind)] if self._suspects else []
+        self._agendas = {name: list(agenda) for name in self._suspects}
         self.probes = 0
         """Of this investigation."""
         self._violated: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -249,6 +256,13 @@ class _Investigation:
             before=dict(self._before),
             beliefs=dict(self._beliefs),
         )
+
+    def _can_be_answered(self, kind: ProbeKind) -> bool:
+        try:
+            return all(map(self._sandbox_pool.offers, NEEDS[kind]))
+        except CogworksError:
+            # The probe says why.
+            return True
 
     def _with_something_to_ask(self, schedule: Schedule) -> Schedule:
         waiting = [

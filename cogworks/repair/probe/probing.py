@@ -1,6 +1,7 @@
 """Runs one probe in a throw-away worktree: what it asks, what it changes there, and what it saw."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
@@ -385,3 +386,13 @@ _KINDS: Mapping[ProbeKind, Callable[[_Work], Seen]] = {
     "assert": _Work.check,
     "reduce": _Work.reduce,
 }
+NEEDS: Mapping[ProbeKind, Sequence[Operation[Any, Any]]] = {
+    "trace": (TRACE,),
+    "coverage": (COVERAGE,),
+    "ast": (),
+    "grep": (),
+    "instrument": (INSTRUMENT, TRACE),
+    "assert": (INSTRUMENT, TRACE),
+    "reduce": (INSTRUMENT, TRACE),
+}
+"""What a service has to offer for it; `ast` gets by with any of several operations, and says itself that there is none."""

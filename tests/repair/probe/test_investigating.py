@@ -62,6 +62,20 @@ def test_the_culprit_is_believed_in_and_who_did_not_run_is_not() -> None:
     assert all(0 <= report.information_gain <= 1 for report in found.reports)
 
 
+@pytest.mark.parametrize(
+    ("lacking", "asked"),
+    [
+        (("trace",), {"ast", "coverage", "grep"}),
+        (("trace", "coverage", "instrument"), {"ast", "grep"}),
+        (("instrument",), {"trace", "ast", "coverage", "grep"}),
+    ],
+)
+def test_nothing_is_asked_that_no_service_can_answer(lacking: Sequence[str], asked: set[str]) -> None:
+    found = investigated(ScriptedSandboxPool(answering, lacking=lacking), most=40)
+
+    assert {report.kind for report in found.reports} == asked
+
+
 @given(
     pool=st.integers(1, 8),
     pauses_s=st.lists(st.sampled_from([0.0, 0.001, 0.003]), min_size=1, max_size=12),
