@@ -11,6 +11,7 @@ from cogworks.codegen.repair_job import History, Notes
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Handler
 from cogworks.cycle.results import ActionResult, Payload, TraceEntry
+from cogworks.domain_services.failing import listed
 from cogworks.repair.branches import Branch, Course, course_of
 from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.transact.measure import improved
@@ -31,6 +32,9 @@ class Branching:
         self._commits: list[int] = []
         """How many commits each unit that was kept consists of."""
         self._has_improved = False
+        self._kept: list[int] = []
+        """Numbers of the changes that are in the tree, each a commit."""
+        self._count = 0
 
     @property
     def landmarks(self) -> tuple[RepairTarget, ...]:
@@ -78,6 +82,9 @@ class Branching:
         if self._course is None:
             return
         unit, before = len(self._course.unit), self._course
+        self._count += 1
+        self._kept.append(self._count)
+        self._notes.kept.append(_kept_in_words(self._count, before.landmarks[0], result))
         if result.before is not None and result.after is not None:
             self._has_improved |= improved(result.before, result.after)
         self._course = before.after_kept()
@@ -97,6 +104,7 @@ class Branching:
         count = self._tree.go_back()
         if count:
             self._tell("savepoint.restored", commits=count)
+            self._tell_of_loss(count)
         if course is not None:
             self._course = course.model_copy(update={"landed": ()})
         return count
@@ -109,7 +117,15 @@ class Branching:
         count = self._commits.pop() if self._commits else 1
         for _ in range(count):
             self._tree.take_back()
+        self._tell_of_loss(count)
         return count
+
+    def _tell_of_loss(self, commits: int) -> None:
+        """The last of the changes that were kept are not in the tree any more."""
+        lost = [f"change {number}" for number in self._kept[-commits:]]
+        del self._kept[-commits:]
+        if lost:
+            self._notes.kept.append(f"taken back, and not in the repository any more: {', '.join(lost)}")
 
     def _note_course(self, kind: str) -> None:
         course = self._course
@@ -119,6 +135,22 @@ class Branching:
         believed = {each.id: round(each.probability, 6) for each in course.branches}
         useful = {each.id: round(each.expected_utility, 6) for each in course.branches}
         self._tell(kind, branch=course.current, probabilities=believed, expected_utilities=useful)
+
+
+def _kept_in_words(number: int, landmark: RepairTarget, result: Result) -> str:
+    """What a change was for, and which of the failing tests pass with it."""
+    text = f"change {number} was kept and is in the repository now: {' '.join(landmark.intent.split())}"
+    if result.before is None or result.after is None:
+        return text
+    passing = sorted(result.before.failing & result.after.passing)
+    failing = sorted(result.before.failing - result.after.passing)
+    repaired = (
+        f"failing before and passing now: {listed(passing)}"
+        if passing
+        else "no failing test passes by it alone"
+    )
+    left = f"; still failing: {listed(failing)}" if failing else ""
+    return f"{text}; {repaired}{left}"
 
 
 BROKEN = "action.broken"

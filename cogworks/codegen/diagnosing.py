@@ -89,6 +89,7 @@ class Inquiry:
             slices=localised.slices,
             tests=localised.tests,
             targets=self._job.instance.failing_tests,
+            kept=tuple(self._notes.kept),
         )
         found = proposed(
             situation,
@@ -279,5 +280,6 @@ class Diagnosis:
             tests=localised.tests,
             targets=self._job.instance.failing_tests,
             reasons=tuple(reasons),
+            kept=tuple(self._notes.kept),
             evidence=self._notes.findings.evidence() if self._notes.findings else (),
         )

@@ -107,6 +107,8 @@ class Notes:
         self.unread = 0
         """Diffs of answers that were not even judged."""
         self.tried: list[Tried] = []
+        self.kept: list[str] = []
+        """Which changes were kept and which of these were taken back, in words for the next question."""
         self.proof: Proof | None = None
 
 

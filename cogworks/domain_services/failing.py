@@ -19,6 +19,9 @@ MAX_SHOWN = 12
 """Causes of one run that are shown to whoever had it run."""
 MAX_IDS = 20
 """Tests that are named where many fail alike."""
+MOST_CASES = 3
+"""Of the cases of one test that fail in the same place with other values, so many are shown."""
+_MAX_CASE_CHARS = 60
 _MAX_CAUSE_CHARS = 300
 _BAD = frozenset({"failed", "error"})
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
@@ -34,6 +37,10 @@ _STACK = re.compile(
 """A frame of a runner in the languages that write one on a line."""
 _PRINTED = re.compile(r"-{2,} ?Captured [^\n]{1,60}-{2,}$")
 _MARK = re.compile(r"E(?:\s+|$)")
+_CASE = re.compile(r"(?P<test>[^\[\n]+)\[(?P<values>[^\n]*)\]|(?P<table>[^\n]+::\w+)/(?P<row>[^\n]+)")
+"""A case of a test with parameters (`t.py::test_add[1-2]`) or of a table (`add_test.go::TestAdd/small`)."""
+_VALUE = re.compile(r"""'[^'\n]*'|"[^"\n]*"|\b0x[0-9a-fA-F]+|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?""")
+_ASSERTS = re.compile(r"assert\b|Assertion\w*|AssertionError\b")
 
 
 class Cause(NamedTuple):
@@ -44,6 +51,16 @@ class Cause(NamedTuple):
     """Of the tests, or files and folders that could not be loaded, each once."""
     text: str
     """What the first of them said, cut."""
+
+
+class Alike(NamedTuple):
+    """Causes that differ only in values, of the cases of one test; or one cause alone."""
+
+    shown: tuple[Cause, ...]
+    others: tuple[str, ...] = ()
+    """Ids of the cases that are not shown."""
+    summary: str = ""
+    """What is not shown, in a sentence; empty where all of it is."""
 
 
 def cause_of(text: str) -> str:
@@ -90,20 +107,70 @@ def causes(failures: Iterable[tuple[str, str]]) -> tuple[Cause, ...]:
     )
 
 
+def alike(found: Iterable[Cause]) -> tuple[Alike, ...]:
+    """Causes with those put together that are cases of one test and end in the same place, in the same words but for values."""
+    groups: dict[tuple[str, ...], list[Cause]] = {}
+    for cause in found:
+        groups.setdefault(_kind_of(cause), []).append(cause)
+    return tuple(_grouped(kind[0], group) for kind, group in groups.items())
+
+
+def _grouped(test: str, group: Sequence[Cause]) -> Alike:
+    shown, left = tuple(group[:MOST_CASES]), group[MOST_CASES:]
+    others = tuple(name for cause in left for name in cause.ids)
+    if not others:
+        return Alike(shown)
+    count = sum(len(cause.ids) for cause in group)
+    named = listed([_shortened(name.removeprefix(test)) for name in others])
+    summary = f"{count} cases of {test} fail in the same place and differ only in values; {MOST_CASES} are shown. The others: {named}."
+    return Alike(shown, others, summary)
+
+
+def _kind_of(cause: Cause) -> tuple[str, ...]:
+    """Equal for the causes that differ only in values: the test, the place, the words without values."""
+    cases = [_CASE.fullmatch(name) for name in cause.ids]
+    tests = {(case["test"] or case["table"]) if case else "" for case in cases}
+    if tests in ({""}, set()) or len(tests) > 1:
+        return ("", cause.words, *cause.ids)
+    (test,) = tests
+    frames = [line for line in cause.text.splitlines() if (at := _FRAME.match(line)) and is_own(at["file"])]
+    words = cause.words
+    if _ASSERTS.match(words) and frames:
+        # The same assertion: what it says is all about values.
+        words = "assert"
+    for value in sorted(
+        {value for case in cases if case for value in _values_in(case)}, key=len, reverse=True
+    ):
+        words = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", words)
+    return (test, frames[-1] if frames else "", _VALUE.sub("…", words))
+
+
+def _values_in(case: re.Match[str]) -> Sequence[str]:
+    return [value for value in re.split(r"[-/]", case["values"] or case["row"] or "") if value]
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MAX_CASE_CHARS else f"{name[:_MAX_CASE_CHARS]}[…]"
+
+
 def failing(cases: Sequence[TestCase], blocked: Sequence[str] = ()) -> tuple[str, ...]:
-    """Failing tests in words, one text for each cause.
+    """Failing tests in words, one text for each cause; of cases of one test that differ only in values some are shown.
 
     Args:
         blocked: what isolation refused; it is said with the tests that met it, and nowhere else.
     """
     how = {case.id: "failed" if case.outcome == "failed" else "ended with an error" for case in cases}
     told = []
-    for cause in causes((case.id, case.message) for case in cases):
-        first, *others = cause.ids
-        head = f"{first} {how[first]}"
-        if others:
-            head = f"{len(cause.ids)} tests fail alike: {listed(cause.ids)}. The first"
-        told.append(_Told(head, cause, _met(cause.ids, blocked)))
+    for group in alike(causes((case.id, case.message) for case in cases)):
+        summary, unshown = group.summary, group.others
+        for cause in group.shown:
+            first, *others = cause.ids
+            head = f"{first} {how[first]}"
+            if others:
+                head = f"{len(cause.ids)} tests fail alike: {listed(cause.ids)}. The first"
+            head = f"{summary}\n{head}" if summary else head
+            told.append(_Told(head, cause, _met((*cause.ids, *unshown), blocked)))
+            summary, unshown = "", ()
     return tuple(_within(told))
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from cogworks.errors import InvalidReply
-from cogworks.llm.prompts import Prompt, Prompts, as_json
+from cogworks.llm.prompts import Prompt, Prompts, as_json, explained
 from cogworks.llm.provider import Message, ModelReply, ModelRequest
 from cogworks.llm.replies import Fits, Misfits, read_reply, reply_value, schema_problems
 from cogworks.llm.schemas import Schema, full_schema
@@ -187,6 +187,8 @@ class Conversation(Generic[Reply]):
         schema = full_schema(reply_type)
         question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
         said = question.user if is_known else f"{question.system.task}\n\n{question.user}"
+        if self._looks is not None:
+            said = f"{said}\n\n{_left_to_look(self._turns.left())}"
         self._add("user", said)
         return self._going_on(Wanted(reply_type, schema))
 
@@ -235,17 +237,13 @@ class Conversation(Generic[Reply]):
             self._add("user", self._prompts.render_part("_repair", {"problems": listed}))
 
     def _show(self, results: str) -> None:
-        left = self._turns.left()
-        rest = (
-            f"You may look in {left} more turn(s)."
-            if left
-            else "There are no turns left to look. Answer now with what you know."
-        )
         self._results = (*self._results, len(self._said))
-        self._add("user", f"{results}\n\n{rest}")
+        self._add("user", f"{results}\n\n{_left_to_look(self._turns.left())}")
 
     def _add(self, role: str, text: str) -> None:
         last = self._said[-1]
+        if role == "user":
+            text = explained(text, [each.text for each in self._said if each.role == "user"])
         if role == "user" and last.role == "user" and len(self._said) > 1:
             # Providers want the two to take turns; the opening stays as it is, for others may share it.
             said = Message(role="user", text=f"{last.text}\n\n{text}")
@@ -276,6 +274,12 @@ def with_looks(question: Prompt, looks: Looks | None, turns_left: int) -> Prompt
         return question
     user = f"{question.user}\n\nYou have {turns_left} turn(s) to look."
     return question.model_copy(update={"system": replace(question.system, guide=looks.guide), "user": user})
+
+
+def _left_to_look(turns: int) -> str:
+    if turns:
+        return f"You may look in {turns} more turn(s)."
+    return "There are no turns left to look. Answer now with what you know."
 
 
 def never_fitted(purpose: str, model: str, rounds: int, problems: Sequence[str]) -> str:

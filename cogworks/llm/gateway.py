@@ -22,7 +22,7 @@ from cogworks.llm.budget import (
     estimate,
 )
 from cogworks.llm.conversation import Conversation, Looks, Wanted, never_fitted, turn_schema, with_looks
-from cogworks.llm.prompts import Prompt, Prompts, as_json, marks
+from cogworks.llm.prompts import Prompt, Prompts, as_json, explained, marks
 from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.replies import (
     MAX_CONTINUATIONS,
@@ -274,7 +274,8 @@ class Gateway:
         )
         # Providers refuse an empty turn, and an empty reply is one of the things to repair.
         said = Message(role="assistant", text=text if text.strip() else "(empty reply)")
-        messages = (*request.messages, said, Message(role="user", text=complaint))
+        asked = explained(complaint, [each.text for each in request.messages if each.role == "user"])
+        messages = (*request.messages, said, Message(role="user", text=asked))
         return request.model_copy(update={"messages": messages, "purpose": purpose})
 
     def _whole(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:

@@ -14,7 +14,7 @@ from cogworks.repair.replies import PATCH_REPLIES
 Reply = TypeVar("Reply", bound=BaseModel)
 MAX_UNUSABLE = 2
 """Questions running without a usable answer, after which no further one is paid for."""
-_PARTS = ("failures", "tests", "windows", "evidence", "reasons")
+_PARTS = ("failures", "tests", "windows", "evidence", "kept", "reasons")
 """Variables of questions that are lists of things; each of them is told once."""
 _WHOLE = ("suspects",)
 """Those that are told again whenever anything in them has changed: their order says something."""

@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from cogworks.domain_services.failing import causes, listed
+from cogworks.domain_services.failing import alike, causes, listed
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.landmarks import (
@@ -52,16 +52,22 @@ class Situation(Value):
     """Tests that shall pass in the end."""
     reasons: tuple[str, ...] = ()
     """Why earlier changes were not kept."""
+    kept: tuple[str, ...] = ()
+    """Which changes are in the repository since, and which were taken back, in their order."""
     tests: tuple[Slice, ...] = ()
     """What stands in the failing tests."""
     evidence: tuple[str, ...] = ()
     """What probes found out, one fact a line."""
 
     def failures(self) -> list[dict[str, str]]:
-        """What the failing tests say, those that fail alike once."""
+        """What the failing tests say, those that fail alike once, and some of the cases of one test that differ only in values."""
         bad = ((case.id, case.message) for case in self.failing.cases if case.outcome in _BAD)
         unloaded = (("while loading the tests", text) for text in self.failing.collection_errors)
-        found = [{"test": listed(each.ids), "text": each.text} for each in causes((*bad, *unloaded))]
+        found = [
+            {"test": listed(each.ids), "text": f"{group.summary}\n{each.text}" if is_first else each.text}
+            for group in alike(causes((*bad, *unloaded)))
+            for each, is_first in zip(group.shown, (bool(group.summary), False, False), strict=False)
+        ]
         return found[:MAX_FAILURES]
 
     def sources(self) -> list[dict[str, Any]]:
@@ -148,23 +154,18 @@ def shown(situation: Situation) -> dict[str, Any]:
         "failures": situation.failures(),
         "targets": list(situation.targets),
         "suspects": [
-            f"{each.symbol.artifact}:{each.symbol.lines[0]}-{each.symbol.lines[1]} {each.symbol.id}{_likely(each, situation)}"
+            f"{each.symbol.artifact}:{each.symbol.lines[0]}-{each.symbol.lines[1]} {each.symbol.id}"
             for each in situation.suspects
         ],
         "windows": [
             {"path": each.artifact, "first": each.lines[0], "last": each.lines[1], "text": each.numbered()}
             for each in situation.slices
         ],
+        "kept": list(situation.kept),
         "reasons": list(situation.reasons),
         "evidence": list(situation.evidence),
         "tests": situation.sources(),
     }
-
-
-def _likely(suspect: Suspect, situation: Situation) -> str:
-    """A figure that follows the order of the suspects; none for one that was not looked at where others were."""
-    is_probed = any(each.belief is not None for each in situation.suspects)
-    return "" if is_probed and suspect.belief is None else f" ({suspect.likelihood:.2f})"
 
 
 def _numbered(purpose: str, number: int) -> str:

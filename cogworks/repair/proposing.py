@@ -111,6 +111,7 @@ class ModelProposer:
             "failures": request.situation.failures(),
             "tests": request.situation.sources(),
             "evidence": list(request.situation.evidence),
+            "kept": list(request.situation.kept),
             "pattern": request.pattern.summary,
             "invariants": list(request.pattern.invariants),
             "landmark": landmark.intent,

@@ -16,6 +16,8 @@ _MAX_PARTS = 40
 _ALONE_SHARE, _AMONG_SHARE, _SHORT_SHARE = 0.75, 0.65, 0.85
 """Of the room left, what one definition may take, by whether others come near it, and where it is short; of what is longer the lines that
 match are shown."""
+_ABOUT_SHARE = 0.85
+"""Of the room left, what the function takes that matches best or that the request names, whole or in its likeliest parts."""
 _SHORT = 60
 """Lines of a definition that is rather shown whole."""
 _MEANT_SHARE = 0.95
@@ -116,6 +118,7 @@ class _Excerpt:
         used = (*sought.used, *self.names)
         self._scores = with_users(basis, definitions, texts, used)
         self._passages = Passages(lines, sought._replace(used=used), touched)
+        self._about = self._asked_about()
 
     def within(self, room: int) -> Excerpt | None:
         outline = outline_text(self._definitions, self._scores, round(_OUTLINE_SHARE * room))
@@ -139,6 +142,13 @@ class _Excerpt:
         text = numbered_slices(self._lines, chosen)
         rest = outline_text(self._definitions, self._scores, room - tokens_of(text) - 2, without=chosen)
         return Excerpt(f"{text}\n\n{rest}" if rest else text, tuple(chosen), self.names)
+
+    def _asked_about(self) -> frozenset[int]:
+        """Places of the functions that the request names, and of the one that matches best."""
+        best = self._order()[:1] if self._definitions else []
+        return frozenset(
+            [*best, *(place for place, each in enumerate(self._definitions) if each.name in self._meant)]
+        )
 
     def _order(self) -> list[int]:
         """Places of what is shown, the best first; the whole file where it has no definitions."""
@@ -185,7 +195,8 @@ class _Excerpt:
         headers = self._around(own)
         whole = [(own.first, own.last), *headers]
         length = own.last - own.first
-        share = round(self._share * room)
+        is_about = place in self._about and not held
+        share = round((_ABOUT_SHARE if is_about else self._share) * room)
         if own.kind == "section" and self._quoted.names(own.name):
             attempt = [(own.first, min(held, default=own.last + 1) - 1)]
             if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
@@ -195,7 +206,7 @@ class _Excerpt:
                 if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
                     return attempt
         is_short = not held or length < _MAX_HELD_WHOLE
-        most = _SHORT_SHARE if length < _SHORT else self._share
+        most = _SHORT_SHARE if length < _SHORT or is_about else self._share
         # Half a test shows nobody how tests are written here.
         most = _MEANT_SHARE if self._is_test and own.kind not in _HOLDERS - {"test"} else most
         if is_short and self._passages.cost(whole) <= round(most * room):

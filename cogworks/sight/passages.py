@@ -71,8 +71,11 @@ class Passages:
         allowed = frozenset(numbers)
         taken: set[int] = set()
         for number in best:
-            more = {each for each in range(number - context, number + context + 1) if each in allowed} - taken
-            cost = sum(self._cost_of(each) for each in more) + (GAP_TOKENS if more else 0)
+            around = range(number - context, number + context + 1)
+            more = {each for each in around if each in allowed} - taken
+            # What goes on where something is shown already leaves nothing more out.
+            is_apart = taken.isdisjoint(range(around.start - 1, around.stop + 1))
+            cost = sum(self._cost_of(each) for each in more) + (GAP_TOKENS if more and is_apart else 0)
             if cost > room:
                 break
             room -= cost

@@ -9,7 +9,7 @@ from cogworks.sight.excerpts import best_names, excerpt
 from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import FILLING, STANDARDS, Kind, only_hands_on
-from cogworks.sight.matching import Quoted, Sought
+from cogworks.sight.matching import Quoted, Sought, meant_in
 from cogworks.sight.outlines import outline_text, sections_of
 from cogworks.sight.question import About, named_in
 from cogworks.sight.ranking import CERTAIN, SAMPLE, Ranked, rank
@@ -23,8 +23,8 @@ DEFAULT_ROOM_TOKENS = 12_000
 _NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.11, 0.06, 0.08, 0.24
 _FEW_NAMED_SHARE = 0.02
 """Of the room, what names take where every file is listed anyway."""
-_FIRST_SHARE, _NEXT_SHARE = 0.5, 0.4
-"""Of the room left, what one file may take: the best one, and each behind it."""
+_FIRST_SHARE, _MEANT_SHARE, _NEXT_SHARE = 0.5, 0.55, 0.4
+"""Of the room left, what one file may take: the best one, one with a definition that the request names, and each other behind the best."""
 _WIDER_SHARE = 0.6
 """Of the room that is left in the end, what the best file takes that is shown in parts, and so on."""
 _DOCUMENT_SHARE = 0.15
@@ -114,10 +114,13 @@ class _View:
         named = named_in(about)
         syntax = frozenset(terms_of(_SYNTAX))
         terms = {term: weight for term, weight in named.terms.items() if term not in syntax}
+        self._meant: frozenset[str] = frozenset()
         quoted = Quoted(f"{about.title}\n{about.text}")
         self._sought = Sought(
             terms, named.symbols, named.stressed, about.touched, quoted=quoted, looked=about.looked
         )
+
+        self._meant = meant_in(self._sought)
 
     def result(self) -> FirstView:
         ranked = rank(self._index, self._about)
@@ -147,7 +150,8 @@ class _View:
                 continue
             if each.path in shown or each.path in tests or not _may_fill(each):
                 continue
-            allowance = max(_LEAST_TOKENS, round(left * share))
+            own = max(share, _MEANT_SHARE) if self._has_what_is_meant(each) else share
+            allowance = max(_LEAST_TOKENS, round(left * own))
             share = _NEXT_SHARE if each.score < CERTAIN else share
             found = self._best_level(each, min(left, allowance, self._most(each)))
             if found is None:
@@ -206,6 +210,11 @@ class _View:
                 shown[each.path] = wider.model_copy(update={"reasons": found.reasons})
                 left -= wider.tokens - found.tokens
         return left
+
+    def _has_what_is_meant(self, each: Ranked) -> bool:
+        """Whether the request names a definition of a file: the lines at fault are in it, or in what is around it."""
+        card = self._index.cards([each.path]).get(each.path)
+        return card is not None and any(own.name in self._meant for own in card.definitions)
 
     def _most(self, each: Ranked) -> int:
         """What a file may take however high it ranks."""

@@ -96,6 +96,44 @@ def test_commits_that_were_undone_are_told_to_the_cycle(tree: Path) -> None:
     assert git(tree, "log", "--format=%s").splitlines() == ["txn:d", "txn:all", "before"]
 
 
+def test_the_next_question_says_which_changes_were_kept_and_taken_back_and_which_tests_pass_now(
+    tree: Path,
+) -> None:
+    scene = RepairScene(
+        tree, pattern(1), JOINED, diffs(GOOD_A), diffs(BREAKS), NOTHING, NOTHING,
+        plan(mark("all", 1, intent="Mend a."), mark("d", 4)), diffs(GOOD_A), diffs(GOOD_D),
+    )  # fmt: skip
+
+    scene.run()
+
+    kept = (
+        "change 1 was kept and is in the repository now: Add the prices up, with their cents.; "
+        "failing before and passing now: a.txt::a; still failing: a.txt::d"
+    )
+    lost = "taken back, and not in the repository any more: change 1"
+    asked = [told for template, _, told in scene.model.asked if template == "propose_diffs"]
+    assert "What became of the changes so far" not in asked[0]
+    assert kept in asked[1]
+    assert lost not in asked[1]
+    assert f"{kept}\n{lost}\n</data" in next(
+        told for name, _, told in scene.model.asked[-4:] if name == "landmarks"
+    )
+    assert "change 2 was kept and is in the repository now: Mend a.; failing before" in asked[-1]
+
+
+def test_a_chain_that_is_taken_back_after_the_suite_is_told_as_lost(tree: Path) -> None:
+    breaks_b = {"a.txt": ("b = good\nc = good\nd = bad", "b = bad\nc = good\nd = good")}
+    scene = RepairScene(
+        tree, pattern(1), JOINED, diffs(GOOD_A), diffs(breaks_b), BudgetReached("enough"),
+        options=Options(gates=Gates(regression=False)),
+    )  # fmt: skip
+
+    with pytest.raises(BudgetReached):
+        scene.run()
+
+    assert scene.work.notes.kept[-1] == "taken back, and not in the repository any more: change 1, change 2"
+
+
 @pytest.mark.parametrize("ends", ["budget", "ladder"])
 def test_whatever_ends_the_run_no_half_of_a_chain_stays(tree: Path, ends: str) -> None:
     before = on_disk(tree)

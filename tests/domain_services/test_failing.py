@@ -1,5 +1,6 @@
 """What a model is shown of failing tests: ids, assertions and the repository's own frames, alike ones once, within limits."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +9,7 @@ from cogworks.domain_services.failing import (
     MAX_PRINTED_CHARS,
     MAX_TEXT_CHARS,
     MAX_TOTAL_CHARS,
+    MOST_CASES,
     cause_of,
     excerpt,
     failing,
@@ -73,6 +75,69 @@ def test_tests_that_fail_alike_are_shown_once_with_all_their_ids() -> None:
         "3 tests fail alike: t.py::0, t.py::1, t.py::2. The first:\nt.py:0: in f\nE   ImportError: no x"
     )
     assert second == "t.py::other failed:\nE   ValueError: y"
+
+
+def a_case(values: str, said: str, line: int = 7) -> TestCase:
+    return case(
+        f"t.py::test_add[{values}]", f"t.py:{line}: in test_add\n    assert add(a, b) == c\nE   {said}"
+    )
+
+
+def test_cases_of_one_test_that_differ_only_in_values_are_shown_in_part_with_the_ids_of_the_others() -> None:
+    cases = [a_case(f"{n}-x{n}", f"AssertionError: assert {{'x{n}': {n}}} == {{}}") for n in range(23)]
+
+    told = failing([*cases[:9], case("t.py::other", "E   ValueError: y"), *cases[9:]])
+
+    assert len(told) == MOST_CASES + 1
+    assert told[0] == (
+        "23 cases of t.py::test_add fail in the same place and differ only in values; 3 are shown. The others: "
+        f"{', '.join(f'[{n}-x{n}]' for n in range(3, 23))}.\nt.py::test_add[0-x0] failed:\n"
+        "t.py:7: in test_add\n    assert add(a, b) == c\nE   AssertionError: assert {'x0': 0} == {}"
+    )
+    assert told[2].startswith("t.py::test_add[2-x2] failed:\n")
+    assert told[3] == "t.py::other failed:\nE   ValueError: y"
+
+
+def test_the_ids_of_the_others_have_a_limit() -> None:
+    told = failing([a_case(str(n) * 100, f"assert {n} == {n + 1}") for n in range(MAX_IDS + 10)])
+
+    assert len(told[0]) < 3_000
+    assert " and 7 more.\n" in told[0]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        a_case("9", "assert 91 == 92", line=8),
+        a_case("9", "TypeError: unsupported operand"),
+        case("t.py::test_sub[9]", "t.py:7: in test_add\nE   assert 91 == 92"),
+    ],
+    ids=["another place", "another exception", "another test"],
+)
+def test_a_case_that_fails_for_something_else_is_always_shown(odd: TestCase) -> None:
+    told = failing([*(a_case(str(n), f"assert {n} == {n + 1}") for n in range(6)), odd])
+
+    assert len(told) == MOST_CASES + 1
+    assert told[-1].startswith(f"{odd.id} failed:")
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [("ValueError: no {0} in 'x'", MOST_CASES), ("ValueError: {1}", 4)],
+    ids=["a parameter", "other words"],
+)
+def test_what_an_exception_says_besides_values_tells_cases_apart(said: str, count: int) -> None:
+    rows = [("int", "too small"), ("str", "too long"), ("list", "too deep"), ("dict", "too wide")]
+
+    told = failing([a_case(kind, said.format(kind, why)) for kind, why in rows])
+
+    assert len(told) == count
+
+
+def test_the_rows_of_a_table_are_cases_too() -> None:
+    cases = [case(f"add_test.go::TestAdd/row_{n}", f"add_test.go:9: got {n}, want {n + 1}") for n in range(8)]
+
+    assert len(failing(cases)) == MOST_CASES
 
 
 def test_addresses_and_durations_make_no_cause_of_their_own() -> None:

@@ -72,6 +72,26 @@ def test_every_question_goes_on_where_the_one_before_ended_and_says_only_what_is
         assert told not in last
 
 
+def test_a_kept_change_is_told_once_and_every_question_says_how_many_looks_are_left() -> None:
+    look = json.dumps({"looks": [{"look": "read", "target": "shop.py"}], "answer": None})
+    diff = diffs({"a.txt": ("a", "b")})
+    model = ScriptedModel(a_pattern(HERE), look, diff, diff)
+    asks = interview(model)
+
+    combined(SITUATION, asks, purpose="c")
+    for number in (1, 2):
+        asks.ask(
+            "propose_diffs", {**PROPOSING, "kept": ["change 1 was kept"]}, DiffsReply, purpose=f"d{number}"
+        )
+
+    first, second, _, last = (request.messages[-1].text for request in model.requests)
+    assert "change 1 was kept" in second
+    assert "What became of the changes so far" not in first + last
+    assert first.endswith("You have 3 turn(s) to look.")
+    assert second.endswith("You may look in 3 more turn(s).")
+    assert last.endswith("You may look in 2 more turn(s).")
+
+
 def test_what_is_wrong_with_a_plan_is_a_further_turn() -> None:
     bad = plan(landmark("a", HERE, test="tests/t.py::gone"))
     model = ScriptedModel(a_pattern(HERE), bad, plan(landmark("a", HERE)))
@@ -118,6 +138,7 @@ PROPOSING: Mapping[str, Any] = {
     "failures": [],
     "tests": [],
     "evidence": [],
+    "kept": [],
     "pattern": "p",
     "invariants": [],
     "landmark": "l",

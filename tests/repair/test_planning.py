@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from cogworks.domain_services.messages import TestReport
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.localise.localising import localise
 from cogworks.repair.planning import Situation, combined, fallback_landmarks, planned, shown
@@ -40,16 +41,28 @@ def test_the_pattern_is_the_models_with_the_symbol_at_its_place() -> None:
         assert text in shown
 
 
-def test_after_probes_the_figures_of_suspects_are_what_is_believed_then() -> None:
-    first, second, *_ = [*FOUND.suspects, *FOUND.suspects]
-    probed = [first.model_copy(update={"belief": 0.71}), second.model_copy(update={"belief": None})]
+def test_cases_of_one_failing_test_that_differ_only_in_values_are_shown_in_part() -> None:
+    said = "t.py:3: in test_a\n    assert f({0})\nE   assert {0} == 1"
+    cases = [
+        {"id": f"t.py::test_a[{number}]", "outcome": "failed", "message": said.format(number)}
+        for number in range(12)
+    ]
+    failing = TestReport.model_validate({"cases": cases})
 
-    told = shown(SITUATION.model_copy(update={"suspects": tuple(probed)}))["suspects"]
-    before = shown(SITUATION)["suspects"]
+    told = SITUATION.model_copy(update={"failing": failing}).failures()
 
-    assert told[0].endswith(f"{first.symbol.id} (0.71)")
-    assert told[1].endswith(second.symbol.id)
-    assert before[0].endswith(f"{first.symbol.id} ({first.suspicion:.2f})")
+    assert [each["test"] for each in told] == ["t.py::test_a[0]", "t.py::test_a[1]", "t.py::test_a[2]"]
+    assert told[0]["text"].startswith("12 cases of t.py::test_a fail in the same place")
+    assert "The others: [3], [4]" in told[0]["text"]
+    assert told[1]["text"] == said.format(1)
+
+
+def test_suspects_are_told_in_their_order_and_without_a_figure_that_would_only_look_exact() -> None:
+    told = shown(SITUATION)["suspects"]
+
+    assert len(told) == len(SITUATION.suspects) > 1
+    for line, each in zip(told, SITUATION.suspects, strict=True):
+        assert line == f"shop.py:{each.symbol.lines[0]}-{each.symbol.lines[1]} {each.symbol.id}"
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,48 @@ def test_who_calls_the_function_at_fault_is_shown_as_well() -> None:
     assert "    return len(rows)" not in shown
 
 
+def long_function(name: str, lines: int, said: str) -> str:
+    body = "".join(f"    {said} = {said} + known[{number}]\n" for number in range(lines))
+    return f"\n\ndef {name}(known):\n{body}    return {said}\n"
+
+
+SUMS = filler(100) + long_function("add_up", 200, "subtotal") + filler(100, 100)
+
+
+def test_the_function_that_matches_best_is_shown_whole_where_it_takes_most_of_the_room() -> None:
+    found = part_of("src/sums.py", SUMS, About(title="src/sums.py: the subtotal is wrong"), room_tokens=6_000)
+
+    shown = [line for line in shown_lines(found).values() if "subtotal" in line]
+    assert len(shown) == 201
+    assert sum(len(line) + 8 for line in shown) / 3 > 0.65 * found.tokens
+
+
+def test_of_a_function_that_is_named_and_has_no_room_the_likeliest_parts_take_most_of_it() -> None:
+    text = filler(60) + long_function("add_up", 900, "subtotal") + filler(60, 100)
+    about = About(title="`add_up` in src/sums.py: the subtotal is wrong")
+
+    found = part_of("src/sums.py", text, about, room_tokens=6_000)
+
+    # Lines that go on one after the other say nothing of what is left out between them, and cost nothing for it.
+    assert len([line for line in shown_lines(found).values() if "subtotal" in line]) > 200
+
+
+def test_a_file_behind_the_best_takes_more_where_the_request_names_a_definition_of_it() -> None:
+    files = {
+        f"src/{name}.py": filler(90) + long_function(f"{name}_price", 220, "subtotal") + filler(90, 90)
+        for name in ("basket", "invoice")
+    }
+
+    def tokens(text: str) -> int:
+        about = About(title="basket.py: the subtotal of an invoice price is wrong", text=text)
+        view = first_view(index_of(files), about, room_tokens=9_000)
+        first, second = [each for each in view.files if each.path.startswith("src")]
+        assert (first.path, second.path) == ("src/basket.py", "src/invoice.py")
+        return second.tokens
+
+    assert tokens("So it is with `invoice_price`.") > tokens("So it is elsewhere.")
+
+
 TABLE = (
     "RULES = [\n"
     + "".join(f"    (r'rule{number}', tokens.Keyword),\n" for number in range(400))
