@@ -163,18 +163,27 @@ _WATCHING = (
     ("the test runner", re.compile(r"\bimport_(?:module)?_*\(\s*[\"']_?(?:pytest|unittest)\b|__import__\(\s*[\"']_?(?:pytest|unittest)\b")),
     ("the test runner", re.compile(r"^\s*(?:import|from)\s+unittest\b|\bunittest\.(?!mock\b)\w+")),
     ("the modules that are loaded", re.compile(r"\bsys\.modules\b|\bfrom\s+sys\s+import\b.*\bmodules\b")),
-    ("the frames of its callers", re.compile(r"\b_getframe\b|\b_current_frames\b|\.f_(?:back|locals|globals|code)\b|\btb_frame\b")),
+    ("the frames of its callers", re.compile(r"\b_getframe\b|\b_current_frames\b|\.f_(?:back|locals|globals|code)\b|\b(?:tb|gi|cr|ag)_frame\b")),
     (
         "the frames of its callers",
         re.compile(
-            r"\binspect\.(?:stack|currentframe|trace|getouterframes|getinnerframes)\b"
+            r"\binspect\.(?:stack|currentframe|trace|getouterframes|getinnerframes)\b|\bgetargvalues\b"
             r"|\bfrom\s+inspect\s+import\b.*\b(?:stack|currentframe|trace)\b|\btraceback\.(?:extract_stack|walk_stack)\b"
+            r"|\bfrom\s+traceback\s+import\b.*\b(?:extract_stack|walk_stack)\b"
         ),
     ),
     ("the objects of its callers", re.compile(r"\bgc\.get_(?:objects|referrers|referents)\b|\bfrom\s+gc\s+import\b")),
     ("every class that is loaded", re.compile(r"\b(?:object|type|__base__|__(?:bases|mro)__\[-?\d+\])\.__subclasses__\b")),
-    ("its own execution", re.compile(r"\bsys\.(?:settrace|setprofile|gettrace|monitoring)\b")),
-    ("what these modules hide", re.compile(r"\bgetattr\(\s*(?:sys|inspect|gc|builtins)\b")),
+    ("its own execution", re.compile(r"\bsys\.(?:settrace|setprofile|gettrace|monitoring)\b|\bthreading\.set(?:trace|profile)\w*")),
+    ("its tests", re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\.)?(?:test_\w+|\w+_test|conftest)\b")),
+    ("what these modules hide", re.compile(r"\b(?:getattr|vars)\(\s*(?:sys|inspect|gc|builtins)\b|\b(?:sys|inspect|gc|builtins)\.__dict__")),
+    (
+        "what these modules hide",
+        re.compile(
+            r"\bimport\s+(?:sys|inspect|gc|traceback|builtins)\s+as\b|=\s*(?:sys|inspect|gc|builtins)\s*(?:;|$)"
+            r"|(?:\bimport_module|__import__)\(\s*[\"'](?:sys|inspect|gc|traceback|builtins)[\"']"
+        ),
+    ),
 )  # fmt: skip
 """What is looked at, and the lines that do."""
 _COMMENT = re.compile(r"""(?:[^#"']|"[^"]*"|'[^']*')*?(?=#|$)""")

@@ -36,6 +36,18 @@ def found(added: str, *, path: str = "shop.py", before: str = CODE, may_watch: b
         "    error.__traceback__.tb_frame",
         "    sys.settrace(None)",
         "    getattr(sys, '_get' + 'frame')(1)",
+        "    vars(sys)['modules']['tests']",
+        "    sys.__dict__['modules']",
+        "    found = __import__('sys').modules",
+        "    import inspect as looking",
+        "    found = sys",
+        "from traceback import walk_stack",
+        "    looking.getargvalues(looking.stack()[1][0]).locals['expected']",
+        "    generator.gi_frame",
+        "    threading.settrace(each)",
+        "from tests.test_shop import PRICES",
+        "    import test_shop",
+        "import conftest",
     ],
 )
 def test_a_line_that_looks_at_what_runs_it_is_refused_by_name(line: str) -> None:
@@ -54,6 +66,10 @@ def test_a_line_that_looks_at_what_runs_it_is_refused_by_name(line: str) -> None
         "    return getattr(prices, 'total')",
         "    tests = load('pytest')",
         "    from unittester import run",
+        "    import sys",
+        "    shown = sys.version",
+        "from shop.testing import prices",
+        "from shop.contest import total",
     ],
 )
 def test_other_code_and_comments_are_none_of_its_business(line: str) -> None:
