@@ -23,7 +23,7 @@ _LOOKS = re.compile(
 _OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})
 """The package, and those that bring it with them."""
 _PROGRAM = re.compile(
-    r"^(?:\S+=\S* )*(?:(?:nyc|c8|cross-env)(?: \S+){0,20}? )?node(?: \S+){0,20}? (?:\S*[/.])?(?:tests?|specs?)(?:[/._-]\S*)?$"
+    r"^(?:[^\s=]+=\S* )*(?:(?:nyc|c8|cross-env)(?: \S+){0,20}? )?node(?: \S+){0,20}? (?:\S*[/.])?(?:tests?|specs?)(?:[/._-]\S*)?$"
 )
 """Node with a file or folder of tests."""
 
