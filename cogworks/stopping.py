@@ -93,18 +93,28 @@ def ends_within(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
     `Popen.wait` looks again and again, with pauses that become as long as the end took so far.
     """
     if process.poll() is None and hasattr(os, "pidfd_open"):
-        descriptor = os.pidfd_open(process.pid)
-        try:
-            waiting = select.poll()
-            waiting.register(descriptor, select.POLLIN)
-            waiting.poll(seconds * 1000)
-        finally:
-            os.close(descriptor)
-        seconds = 0.0
+        if not _is_gone(process.pid, seconds):
+            return False
+        # Another thread may take its code at this moment, for which `wait` without any time would not wait.
+        process.wait()
+        return True
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
         return True
     return False
+
+
+def _is_gone(pid: int, within_s: float) -> bool:
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
+        return bool(waiting.poll(within_s * 1000))
+    finally:
+        os.close(descriptor)
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

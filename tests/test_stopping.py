@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -158,3 +159,14 @@ def test_the_end_of_a_child_is_waited_for(monkeypatch: pytest.MonkeyPatch, is_to
         assert child.returncode == -signal.SIGTERM
         # Nobody has to be asked any more.
         assert ends_within(child, 0.0)
+
+
+def test_a_child_is_gone_also_while_another_thread_takes_its_code() -> None:
+    started: Started[bytes] = Started([sys.executable, "-S", "-c", ""])
+    with started as child:
+        # What `Popen` does in another thread that waits for the same child.
+        lock: threading.Lock = vars(child)["_waitpid_lock"]
+        lock.acquire()
+        threading.Timer(0.3, lock.release).start()
+
+        assert ends_within(child, ENDS_WITHIN_S)
