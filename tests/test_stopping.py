@@ -166,7 +166,7 @@ def test_a_child_is_gone_also_while_another_thread_takes_its_code() -> None:
     with started as child:
         # What `Popen` does in another thread that waits for the same child.
         lock: threading.Lock = vars(child)["_waitpid_lock"]
-        lock.acquire()
+        assert lock.acquire(timeout=ENDS_WITHIN_S)
         threading.Timer(0.3, lock.release).start()
 
         assert ends_within(child, ENDS_WITHIN_S)
