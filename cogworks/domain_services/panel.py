@@ -204,16 +204,13 @@ class ServicePanel:
 
     def dependencies(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What is wrong with the dependencies that these files use."""
-        answers = self._about(
-            VALIDATE_DEPS, workspace, paths, lambda each: ValidateDepsParams(artifacts=each)
-        )
-        return tuple(found for answer in answers for found in answer.diagnostics)
+        found = self._about(VALIDATE_DEPS, workspace, paths, lambda each: ValidateDepsParams(artifacts=each))
+        return tuple(each for answer in found for each in answer.diagnostics)
 
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
     ) -> tuple[Answer[Result], ...] | NotOffered:
-        """The answers of all services that offer an operation, of one service several where a question is asked in pages;
-        NotOffered when none does, with a warning where that is missed."""
+        """What all services that offer it answer, several times one that is asked in pages; NotOffered, with a warning if missed."""
         answers: list[Answer[Result]] = []
         offering = self._offering(operation.method)
         for member in offering:
