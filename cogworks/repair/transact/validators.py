@@ -176,7 +176,7 @@ _WATCHING = (
     ("every class that is loaded", re.compile(r"\b(?:object|type|__base__|__(?:bases|mro)__\[-?\d+\])\.__subclasses__\b")),
     ("its own execution", re.compile(r"\bsys\.(?:settrace|setprofile|gettrace|monitoring)\b|\bthreading\.set(?:trace|profile)\w*")),
     ("its tests", re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\.)?(?:test_\w+|\w+_test|conftest)\b")),
-    ("what these modules hide", re.compile(r"\b(?:getattr|vars)\(\s*(?:sys|inspect|gc|builtins)\b|\b(?:sys|inspect|gc|builtins)\.__dict__")),
+    ("what these modules hide", re.compile(r"\b(?:getattr|vars)\(\s*(?:sys|inspect|gc|builtins)\s*(?:[,)]|$)|\b(?:sys|inspect|gc|builtins)\.__dict__")),
     (
         "what these modules hide",
         re.compile(

@@ -68,6 +68,7 @@ def test_a_line_that_looks_at_what_runs_it_is_refused_by_name(line: str) -> None
         "    from unittester import run",
         "    import sys",
         "    shown = sys.version",
+        "    again = getattr(sys.stdout, 'reconfigure', None)",
         "from shop.testing import prices",
         "from shop.contest import total",
     ],
