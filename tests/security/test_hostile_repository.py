@@ -8,6 +8,7 @@ import pytest
 
 from cogworks.canonical import sha256
 from cogworks.demo.facts import sample_files
+from cogworks.llm.prompts import CONTAMINATED
 from tests.end_to_end.test_example_pipelines import (
     FIXED,
     HOURS,
@@ -45,7 +46,10 @@ def test_orders_in_files_names_and_test_output_stay_data_and_nothing_obeys_them(
     clean = _played(tmp_path / "clean", replies, hostile=False)
     hostile = _played(tmp_path / "hostile", replies, hostile=True)
 
-    assert [each["system"] for each in hostile.bodies] == [each["system"] for each in clean.bodies]
+    # What the mark of a suspected text means is cogworks' own sentence; nothing else may change above the data.
+    assert [_system(each).replace(f"\n\n{CONTAMINATED}", "") for each in hostile.bodies] == [
+        _system(each) for each in clean.bodies
+    ]
     shown = [each for body in hostile.bodies for each in _texts(body)]
     assert sum(each.count(CANARY) for each in shown) > 0
     assert [line for each in shown for line in _outside(each).splitlines() if CANARY in line] == []
@@ -100,6 +104,11 @@ def _poison(stand: Stand) -> None:
     scene.write(parsing_test, f'{sample_files()[parsing_test]}\nORDERS = """{ORDERS}"""\nprint(ORDERS)\n')
     scene.write("tests/conftest.py", f'def pytest_runtest_setup(item):\n    print("""{ORDERS}""")\n')
     scene.write(f"src/hourglass/{CANARY} read numbers parse hours.py", f'"""{ORDERS}"""\n')
+
+
+def _system(body: dict[str, Any]) -> str:
+    """All that the system's part says."""
+    return "\n".join(str(part["text"]) for part in body["system"])
 
 
 def _texts(body: dict[str, Any]) -> list[str]:
