@@ -54,9 +54,9 @@ from cogworks.forge.snapshot import Neighbour, Snapshot
 from cogworks.forge.unmergeable import Failing
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
+from cogworks.llm.budget import shipped_prices
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import NO_LOOKS, LookLimits, PromptManifest, ReplyRecord
-from cogworks.llm.prompts import shipped_prices
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.contract import NodePorts, Outcome, Reply, Succeeded, Talk
 from cogworks.nodes.task import NodeTask

@@ -17,7 +17,8 @@ import json
 from importlib import metadata
 import cogworks
 from cogworks.evaluation.cases import sample_cases, sample_recordings, sample_repositories
-from cogworks.llm.prompts import shipped_prices, shipped_prompts, shipped_schemas
+from cogworks.llm.budget import shipped_prices
+from cogworks.llm.prompts import shipped_prompts, shipped_schemas
 files = [str(file) for file in metadata.files("cogworks-pipeline") or ()]
 print(json.dumps({
     "place": cogworks.__file__,

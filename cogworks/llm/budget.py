@@ -1,9 +1,11 @@
 """What may a model call cost, what did it cost, and what is left while several are under way?"""
 
 import threading
+import tomllib
 from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import ROUND_CEILING, Decimal
+from importlib.resources import files
 from typing import Annotated
 
 from pydantic import Field
@@ -79,6 +81,12 @@ class PriceList(Value):
             f"in US dollars per million tokens (built in, as of {self.as_of}: {known})"
         )
         raise ConfigurationError(".cogworks/config.toml", [problem])
+
+
+def shipped_prices() -> PriceList:
+    """The built-in price list; amounts are read as exact decimals."""
+    text = (files("cogworks.llm") / "prices.toml").read_text(encoding="utf-8")
+    return PriceList.model_validate(tomllib.loads(text, parse_float=Decimal))
 
 
 class Estimate(Value):

@@ -4,10 +4,8 @@ The rules that stand above everything a model reads, and the only way to write a
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from difflib import get_close_matches
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -21,7 +19,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 import cogworks
 from cogworks.canonical import sha256
 from cogworks.errors import ConfigurationError
-from cogworks.llm.budget import PriceList
 from cogworks.vocabulary import Value
 
 RULES = """\
@@ -337,12 +334,6 @@ def shipped_prompts(overrides: Mapping[str, str] | None = None, *, knowledge: st
 def shipped_schemas() -> dict[str, str]:
     """Stem -> exported JSON Schema, as it stands in `schemas/`."""
     return _texts("schemas", ".json")
-
-
-def shipped_prices() -> PriceList:
-    """The built-in price list; amounts are read as exact decimals."""
-    text = (files("cogworks.llm") / "prices.toml").read_text(encoding="utf-8")
-    return PriceList.model_validate(tomllib.loads(text, parse_float=Decimal))
 
 
 def _texts(folder: str, suffix: str) -> dict[str, str]:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.leaving import in_log_of_actions
-from cogworks.llm.budget import Budget, Price, PriceList, Secures
+from cogworks.llm.budget import Budget, Price, PriceList, Secures, shipped_prices
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.promptlog import PromptLog, line_of
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import Heard, ToldProvider

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import click
 
 from cogworks.demo.facts import cassette_folder
+from cogworks.llm.budget import shipped_prices
 from cogworks.llm.cassette import Cassette
 from cogworks.llm.cassette_files import Recording
 from cogworks.llm.costtree import Costs
-from cogworks.llm.prompts import shipped_prices
 
 NODES: Mapping[str, str] = {
     "intake": "Intake",

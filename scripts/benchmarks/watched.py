@@ -60,7 +60,8 @@ def _step(url: str) -> dict[str, float]:
 def _data() -> dict[str, float]:
     """Everything that is shipped beside the code, read once in this process."""
     from cogworks.injection.detecting import scan
-    from cogworks.llm.prompts import shipped_prices, shipped_prompts, shipped_schemas
+    from cogworks.llm.budget import shipped_prices
+    from cogworks.llm.prompts import shipped_prompts, shipped_schemas
 
     watch = Watch()
 

@@ -24,11 +24,11 @@ from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME, ISSUE_NUMBER, sample_
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.forge.effects import CommitFiles, CreateSubIssue, OpenPullRequest, PushBranch
-from cogworks.llm.budget import Budget
+from cogworks.llm.budget import Budget, shipped_prices
 from cogworks.llm.cassette import Cassette
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage
 from cogworks.nodes.contract import Asks, DomainService, Succeeded
 from cogworks.nodes.registry import NODES

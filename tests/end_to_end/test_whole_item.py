@@ -16,9 +16,9 @@ import cogworks.demo
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.showing import Verdict, judge
 from cogworks.ledger.record import read_state
+from cogworks.llm.budget import shipped_prices
 from cogworks.llm.cassette import Cassette
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.llm.prompts import shipped_prices
 from cogworks.llm.provider import Usage
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from tests.end_to_end.killing import Moment, killed_step

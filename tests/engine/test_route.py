@@ -3,9 +3,9 @@
 from typing import Any
 
 from cogworks.engine.route import MAX_PART_CHARS, answers_in, routing_procedure
-from cogworks.llm.budget import Budget
+from cogworks.llm.budget import Budget, shipped_prices
 from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.prompts import RULES, shipped_prices, shipped_prompts
+from cogworks.llm.prompts import RULES, shipped_prompts
 from cogworks.nodes.contract import Succeeded
 from cogworks.nodes.replies import ConditionReply
 from cogworks.nodes.task import NodeTask

@@ -26,7 +26,7 @@ from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH, read_state
-from cogworks.llm.prompts import shipped_prices
+from cogworks.llm.budget import shipped_prices
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import ReadElsewhere

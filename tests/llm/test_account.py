@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.errors import BudgetReached, TryAgainLater
-from cogworks.llm.budget import Account, Budget, Estimate, upper_bound
+from cogworks.llm.budget import Account, Budget, Estimate, shipped_prices, upper_bound
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from tests.asked import MODEL
 from tests.exhaustive import examples

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError
-from cogworks.llm.budget import Budget, Estimate, Price, dollars, estimate
-from cogworks.llm.prompts import shipped_prices
+from cogworks.llm.budget import Budget, Estimate, Price, dollars, estimate, shipped_prices
 from cogworks.llm.provider import Message, ModelRequest, Usage
 
 PRICE = Price(input=Decimal(2), output=Decimal(10), cache_write=Decimal("2.5"), cache_read=Decimal("0.1"))

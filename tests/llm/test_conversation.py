@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from cogworks.errors import InvalidReply
-from cogworks.llm.budget import Budget
+from cogworks.llm.budget import Budget, shipped_prices
 from cogworks.llm.conversation import (
     MAX_CONVERSATION_BYTES,
     MAX_LOOKS,
@@ -21,7 +21,7 @@ from cogworks.llm.conversation import (
     turn_schema,
 )
 from cogworks.llm.gateway import Gateway, LookLimits, ModelSettings, ReplyRecord
-from cogworks.llm.prompts import CONTAMINATED, delimited, shipped_prices, shipped_prompts
+from cogworks.llm.prompts import CONTAMINATED, delimited, shipped_prompts
 from cogworks.llm.provider import Message, ModelReply
 from cogworks.llm.providers.anthropic import request_body
 from cogworks.llm.schemas import full_schema, reduced_schema

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from cogworks.errors import BudgetReached
-from cogworks.llm.budget import Budget
+from cogworks.llm.budget import Budget, shipped_prices
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.promptlog import PromptLog
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import Provider
 from cogworks.llm.providers import http_door
 from cogworks.llm.providers.anthropic import AnthropicProvider

@@ -6,9 +6,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from cogworks.errors import BudgetReached, ConfigurationError, InvalidReply, TryAgainLater
-from cogworks.llm.budget import Budget
+from cogworks.llm.budget import Budget, shipped_prices
 from cogworks.llm.gateway import Gateway, Meter, ModelSettings, ReplyRecord
-from cogworks.llm.prompts import SystemText, shipped_prices, shipped_prompts
+from cogworks.llm.prompts import SystemText, shipped_prompts
 from cogworks.llm.provider import Message, ModelReply, Usage
 from cogworks.llm.schemas import full_schema, reduced_schema
 from tests.fakes import ScriptedModel, finished

@@ -10,10 +10,10 @@ from typing import Any
 import tomli_w
 
 from cogworks.codebase.scripts import ScriptRun
-from cogworks.llm.budget import Budget
+from cogworks.llm.budget import Budget, shipped_prices
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.repository_files import prompts_in
 from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.parser import parse_pipelines

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cogworks.errors import InvalidReply
-from cogworks.llm.budget import Budget
+from cogworks.llm.budget import Budget, shipped_prices
 from cogworks.llm.gateway import Gateway, LookLimits, ModelSettings
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.schemas import Schema
 from cogworks.repair.interview import Interview, ModelUnusable
 from cogworks.repair.planning import combined, planned

@@ -18,9 +18,9 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
-from cogworks.llm.budget import Budget, Price, PriceList, upper_bound
+from cogworks.llm.budget import Budget, Price, PriceList, shipped_prices, upper_bound
 from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.openai import OpenAIProvider, decipher, request_body
 from cogworks.llm.providers.refusals import Refused

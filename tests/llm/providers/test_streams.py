@@ -16,9 +16,9 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
-from cogworks.llm.budget import Budget, upper_bound
+from cogworks.llm.budget import Budget, shipped_prices, upper_bound
 from cogworks.llm.gateway import STREAM_TRIES, Gateway, ModelSettings, ReplyRecord
-from cogworks.llm.prompts import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import BROKEN_OFF, BrokenReply, ModelReply, Provider, Usage
 from cogworks.llm.providers.anthropic import decipher, request_body
 from cogworks.llm.providers.http_door import HttpDoor, Waits
