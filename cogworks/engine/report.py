@@ -117,6 +117,22 @@ def effects_of(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple
     return (*wanted, _first_status(claimed, outcome, record))
 
 
+def with_created(outcome: Outcome, published: Published) -> Outcome:
+    """The outcome of a visit with what became of the issues it wanted."""
+    if not isinstance(outcome, Succeeded) or not (published.issues or published.refused_issues):
+        return outcome
+    created = [{"key": each.key, "number": each.number, "url": each.url} for each in published.issues]
+    refused = [{"key": each.key, "reason": each.reason} for each in published.refused_issues]
+    numbers = ", ".join(f"#{each.number}" for each in published.issues) or "none"
+    failed = f"; {len(refused)} refused: {refused[0]['reason']}" if refused else ""
+    return outcome.model_copy(
+        update={
+            "output": {**outcome.output, "created": created, "refused": refused},
+            "summary": f"follow-up issues created: {numbers}{failed}",
+        }
+    )
+
+
 def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
     after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.visit_lease.state)
     surface = project(after, claimed.config)

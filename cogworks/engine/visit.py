@@ -16,7 +16,7 @@ from cogworks.engine.record import (
     with_published,
 )
 from cogworks.engine.remember import remembering, with_neighbours
-from cogworks.engine.report import effects_of, forewarning, learn_where_it_stands
+from cogworks.engine.report import effects_of, forewarning, learn_where_it_stands, with_created
 from cogworks.engine.route import answers_in, routing_procedure
 from cogworks.engine.visit_limits import Deadline, Purse, outcome_within, purse_of
 from cogworks.errors import ApprovalNeeded, BudgetReached
@@ -29,7 +29,6 @@ from cogworks.ledger.record import output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.nodes.contract import Failed, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
-from cogworks.nodes.spawning import with_created
 from cogworks.packs.telling import for_people
 from cogworks.pipeline.elements import is_routing, place_of
 from cogworks.pipeline.graph import Node

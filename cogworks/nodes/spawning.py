@@ -6,7 +6,6 @@ from typing import Any
 from cogworks.errors import ConfigurationError, InvalidReply, NodeFailed
 from cogworks.forge.bodies import capped_title
 from cogworks.forge.effects import CreateIssue
-from cogworks.forge.publication import Published
 from cogworks.llm.prompts import Prompts
 from cogworks.llm.replies import schema_problems
 from cogworks.llm.repository_files import prompts_in
@@ -81,22 +80,6 @@ def procedure_of_spawning(node: Node, files: Mapping[str, str]) -> NodeProcedure
         return _spawned(node, template, found, task, ports)
 
     return run
-
-
-def with_created(outcome: Outcome, published: Published) -> Outcome:
-    """The outcome of a visit with what became of the issues it wanted."""
-    if not isinstance(outcome, Succeeded) or not (published.issues or published.refused_issues):
-        return outcome
-    created = [{"key": each.key, "number": each.number, "url": each.url} for each in published.issues]
-    refused = [{"key": each.key, "reason": each.reason} for each in published.refused_issues]
-    numbers = ", ".join(f"#{each.number}" for each in published.issues) or "none"
-    failed = f"; {len(refused)} refused: {refused[0]['reason']}" if refused else ""
-    return outcome.model_copy(
-        update={
-            "output": {**outcome.output, "created": created, "refused": refused},
-            "summary": f"follow-up issues created: {numbers}{failed}",
-        }
-    )
 
 
 def _asked(node: Node, prompt: str, schema: Schema, task: NodeTask, ports: NodePorts) -> dict[str, Any] | str:

@@ -4,13 +4,10 @@ from typing import Any
 
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.forge.effects import CreateIssue
-from cogworks.forge.publication import Published, PublishedIssue, RefusedIssue
 from cogworks.nodes.contract import Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
-from cogworks.nodes.spawning import with_created
 from cogworks.nodes.task import Conventions
 from cogworks.pipeline.graph import Node
-from cogworks.vocabulary import IssueNumber
 from tests.nodes.declared import Desk, declared, desk, files
 from tests.nodes.examples import KEY, task
 
@@ -90,18 +87,3 @@ def test_a_script_of_a_built_in_pipeline_may_decide_instead() -> None:
 
     assert [issue.title for issue in issues(run(node, at))] == ["Tell users"]
     assert at.scripts[0][0] == "due"
-
-
-def test_the_record_says_which_were_created_and_which_were_refused() -> None:
-    wanted = Succeeded(output={"issues": [ENTRY, ENTRY]}, summary="2 follow-up issue(s) to create")
-    published = Published(
-        issues=(PublishedIssue(key="issue-1", number=IssueNumber(31), node_id="I", url="u"),),
-        refused_issues=(RefusedIssue(key="issue-2", reason="GitHub refused"),),
-    )
-
-    told = with_created(wanted, published)
-
-    assert isinstance(told, Succeeded)
-    assert told.summary == "follow-up issues created: #31; 1 refused: GitHub refused"
-    assert told.output["created"] == [{"key": "issue-1", "number": 31, "url": "u"}]
-    assert told.output["refused"] == [{"key": "issue-2", "reason": "GitHub refused"}]

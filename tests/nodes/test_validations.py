@@ -77,7 +77,6 @@ NO_VALIDATION = frozenset(
         "What the issue says is right holds.",
         "specification and interfaces do",
         "Markdown; what is wanted and why, for somebody who reads only this.",
-        "follow-up issues created: {}{}",
         "What the review of this change leaves for you to decide. None of it blocks; commit a suggestion, answer, or resolve it.",
         "{} in {}; about {} files, complexity {}{}",
     }
