@@ -1,4 +1,4 @@
-"""What a claim is made of, what a claimed visit starts with, and how it is given back."""
+"""When a visit is not claimed, what a claim is made of, what a claimed visit starts with, and how it is given back."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +13,7 @@ from cogworks.engine.record import Claimed
 from cogworks.engine.remember import replies_in, told_before
 from cogworks.engine.tasks import task_for, with_edits
 from cogworks.errors import ApprovalNeeded, BudgetReached, CogworksError
+from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.wordings import edited_texts
 from cogworks.ledger.lease import RELEASED, Entry, VisitLease
 from cogworks.llm.budget import PriceList
@@ -34,6 +35,22 @@ from cogworks.pipeline.unmerged import is_last_to_merge
 from cogworks.pipeline.visits import Lease, NextCall
 from cogworks.pipeline.wording import input_digest
 from cogworks.settings.config import Config
+
+LEAST_SHARE = 0.1
+"""Of the hour's points; with less left no model is asked, for its answer could not be published."""
+
+
+def too_few_points(snapshot: Snapshot) -> str:
+    """Why nothing that costs money should begin now; empty while enough of the hour's points is left, or nobody knows."""
+    rate = snapshot.rate
+    if rate is None or not rate.limit or rate.remaining >= rate.limit * LEAST_SHARE:
+        return ""
+    until = f" before {rate.reset_at:%H:%M} UTC" if rate.reset_at else " within the hour"
+    return (
+        f"{rate.remaining} of the token's {rate.limit} GitHub points of this hour are left. That may not be "
+        "enough to publish what a model answers, so no model was asked and nothing was claimed. The points "
+        f"do not come back{until}. Run the step again then."
+    )
 
 
 def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:

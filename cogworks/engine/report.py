@@ -8,7 +8,7 @@ from cogworks.engine.record import Claimed, transition
 from cogworks.forge.effects import Effect, PostComment
 from cogworks.forge.publication import Published, PublishedComment
 from cogworks.forge.reviews import answer_to_review
-from cogworks.forge.snapshot import many_comments
+from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
 from cogworks.forge.unmergeable import answer_to_checks, answer_to_update
 from cogworks.nodes.contract import Outcome, Succeeded
@@ -23,6 +23,9 @@ from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import ScopeCode, Value
+
+MOST_COMMENTS = 2_500
+WARN_AT_COMMENTS = 2_000
 
 
 class StepReport(Value):
@@ -82,6 +85,18 @@ def report(
             "urls": urls,
             "warnings": tuple(told for told in (warning, many_comments(seen.snapshot)) if told),
         }
+    )
+
+
+def many_comments(snapshot: Snapshot) -> str:
+    """A warning before an issue takes no further comment; empty while there is room."""
+    count = len(snapshot.issue.comments)
+    if count < WARN_AT_COMMENTS:
+        return ""
+    return (
+        f"{snapshot.issue.url} has {count} comments, and GitHub takes no more than {MOST_COMMENTS}. "
+        "cogworks keeps the status comment up to date. Give commands by labels from then on, or move the "
+        "rest of the work to a new issue."
     )
 
 

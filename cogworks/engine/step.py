@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cogworks.engine.answer import AnswerPorts, answer, inputs_lease
-from cogworks.engine.claim import claimed, give_back, lease_for, stopped_by, with_expected
+from cogworks.engine.claim import claimed, give_back, lease_for, stopped_by, too_few_points, with_expected
 from cogworks.engine.consider import (
     Considered,
     NoSuchNode,
@@ -32,7 +32,7 @@ from cogworks.errors import (
     UsageError,
 )
 from cogworks.forge.addresses import IssueAddress
-from cogworks.forge.snapshot import Snapshot, too_few_points
+from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, StaleTip, as_kept, change_for, visit_files

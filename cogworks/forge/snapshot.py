@@ -1,4 +1,4 @@
-"""One work item as it was at one moment: everything the decision may look at, and how near it is to what GitHub allows."""
+"""One work item as it was at one moment: everything the decision may look at."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -70,37 +70,6 @@ class Snapshot(Value):
     """What the checks say that failed at the head of a pull request and that nobody has dealt with yet."""
     strangers: tuple[str, ...] = ()
     """What the ledger names as the item's own and GitHub says is not, each in words."""
-
-
-LEAST_SHARE = 0.1
-"""Of the hour's points; with less left no model is asked, for its answer could not be published."""
-MOST_COMMENTS = 2_500
-WARN_AT_COMMENTS = 2_000
-
-
-def too_few_points(snapshot: Snapshot) -> str:
-    """Why nothing that costs money should begin now; empty while enough of the hour's points is left, or nobody knows."""
-    rate = snapshot.rate
-    if rate is None or not rate.limit or rate.remaining >= rate.limit * LEAST_SHARE:
-        return ""
-    until = f" before {rate.reset_at:%H:%M} UTC" if rate.reset_at else " within the hour"
-    return (
-        f"{rate.remaining} of the token's {rate.limit} GitHub points of this hour are left. That may not be "
-        "enough to publish what a model answers, so no model was asked and nothing was claimed. The points "
-        f"do not come back{until}. Run the step again then."
-    )
-
-
-def many_comments(snapshot: Snapshot) -> str:
-    """A warning before an issue takes no further comment; empty while there is room."""
-    count = len(snapshot.issue.comments)
-    if count < WARN_AT_COMMENTS:
-        return ""
-    return (
-        f"{snapshot.issue.url} has {count} comments, and GitHub takes no more than {MOST_COMMENTS}. "
-        "cogworks keeps the status comment up to date. Give commands by labels from then on, or move the "
-        "rest of the work to a new issue."
-    )
 
 
 class Neighbour(Value):

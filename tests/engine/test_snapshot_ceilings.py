@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cogworks.engine.claim import too_few_points
+from cogworks.engine.report import many_comments
 from cogworks.forge.facts import RateLimit
-from cogworks.forge.snapshot import many_comments, too_few_points
 from tests.world import World
 
 RESET = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
