@@ -51,7 +51,9 @@ def told_before(folder: str, files: Mapping[str, str]) -> tuple[Observation, ...
     Args:
         files: what the ledger holds of the visit.
     """
-    text = files.get(f"{folder}/{FIRST_SEGMENT}", "")
+    text = files.get(f"{folder}/{FIRST_SEGMENT}")
+    if text is None:
+        return None
     try:
         (event,) = read_events(text.split("\n", 1)[0] + "\n")
     except LogDamaged:
