@@ -140,10 +140,10 @@ class Runner:
                 session=self._session,
                 monotonic=lambda: self.clock_s,
                 say=self.said.append,
-                **(
-                    {"check_base": partial(check_base, machine=lambda: self.machine)}
+                check_base=(
+                    partial(check_base, machine=lambda: self.machine)
                     if self.looks_at_the_base
-                    else {}
+                    else lambda *_: None
                 ),
             ),
             tracker=self,

@@ -116,7 +116,7 @@ class VisitPorts:
     session: Callable[[SessionOrder], AbstractContextManager[Session]]
     monotonic: Callable[[], float]
     say: Callable[[str], None]
-    check_base: Callable[[Claimed, NodePorts], Failed | None] = lambda *_: None
+    check_base: Callable[[Claimed, NodePorts], Failed | None]
     """Why nothing may be paid for on the base as it is; asked before each visit that calls a model."""
 
 

@@ -141,6 +141,7 @@ class Item:
                 session=open_session,
                 monotonic=lambda: sum(self.slept),
                 say=lambda _: None,
+                check_base=lambda *_: None,
             ),
             tracker=self.tracker,
             ledger=lambda snapshot: LedgerStore(
