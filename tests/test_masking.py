@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cogworks.github.responses import Refused, judge
 from cogworks.github.rest_failures import failure
-from cogworks.masking import HIDDEN, masked
+from cogworks.leaving import HIDDEN, masked
 
 LONG = "ghp_0123456789abcdefghij"
 

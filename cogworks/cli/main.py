@@ -15,8 +15,7 @@ import click
 
 from cogworks import __version__
 from cogworks.errors import CogworksError, ConfigurationError, Interrupted
-from cogworks.leaving import in_log_of_actions, on_terminal
-from cogworks.masking import masked
+from cogworks.leaving import in_log_of_actions, masked, on_terminal
 
 COMMANDS: Mapping[str, str] = {
     "process": "Take one step on an issue: run the next node, record the result.",

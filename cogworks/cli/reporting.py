@@ -11,8 +11,7 @@ import click
 from cogworks.cli.tables import show_line
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.meter import Requests
-from cogworks.leaving import in_log_of_actions, on_terminal
-from cogworks.masking import masked
+from cogworks.leaving import in_log_of_actions, masked, on_terminal
 from cogworks.stopping import ended_by_signal
 
 if TYPE_CHECKING:

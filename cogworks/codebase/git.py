@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from cogworks.codebase.failures import GitFailed, failure_kind
-from cogworks.masking import masked
+from cogworks.leaving import masked
 from cogworks.unfit import no_git
 
 # Besides these, nothing of the caller's environment reaches git: no GIT_*, no credential, no editor.

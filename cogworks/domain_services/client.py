@@ -49,7 +49,7 @@ from cogworks.domain_services.transport import (
     Transport,
 )
 from cogworks.errors import TryAgainLater
-from cogworks.masking import masked
+from cogworks.leaving import masked
 from cogworks.retrying import Again, End, Policy, doubling, retried
 
 Params = TypeVar("Params", bound=Message)

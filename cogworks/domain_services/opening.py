@@ -12,7 +12,7 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.over_socket import SocketTransport
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import ServiceGone, ServiceRefused, Transport
-from cogworks.masking import secrets_of
+from cogworks.leaving import secrets_of
 from cogworks.settings.credentials import Credential, first_credential
 from cogworks.settings.for_services import package_index_settings
 

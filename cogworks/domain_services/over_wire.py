@@ -8,7 +8,7 @@ import httpx
 
 from cogworks.bounded_http import bounded, within
 from cogworks.domain_services.transport import MAX_MESSAGE_BYTES, ServiceGone, ServiceRefused, ServiceSlow
-from cogworks.masking import masked
+from cogworks.leaving import masked
 
 PATH = "/api/v1/"
 _SHOWN_CHARS = 200

@@ -7,8 +7,7 @@ from typing import Literal
 from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import CheckSeen, FailedCheck, PullRequest
 from cogworks.forge.snapshot import Snapshot
-from cogworks.leaving import called, in_markdown, in_title, on_terminal
-from cogworks.masking import masked
+from cogworks.leaving import called, in_markdown, in_title, masked, on_terminal
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.people import FailedHead

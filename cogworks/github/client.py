@@ -29,7 +29,7 @@ from cogworks.github.responses import (
     Verdict,
     judge,
 )
-from cogworks.masking import masked
+from cogworks.leaving import masked
 from cogworks.retrying import Again, End, Policy, doubling, retried
 
 MAX_WAIT_S = 600.0

@@ -10,7 +10,7 @@ from typing import Any
 from cogworks.errors import CogworksError, PermissionRefused, UsageError
 from cogworks.forge.facts import RateLimit
 from cogworks.github.documents import Answer, GraphQLProblem, ResourceLimitsExceeded, is_internal, is_limited
-from cogworks.masking import masked
+from cogworks.leaving import masked
 
 _MAX_EPOCH_S = 4e9
 REDIRECTS = frozenset({301, 302, 307, 308})

@@ -7,7 +7,7 @@ from typing import Any
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.documents import OutcomeUnknown
 from cogworks.github.responses import Limited, Refused, judge_forbidden
-from cogworks.masking import masked
+from cogworks.leaving import masked
 
 
 class AlreadyExists(CogworksError):

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError, LostRace
-from cogworks.masking import masked
+from cogworks.leaving import masked
 from cogworks.pipeline.expected import cost_line
 from cogworks.pipeline.noticing import seen_line
 from cogworks.pipeline.state import SCHEMA_VERSION, RunState

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from cogworks.leaving import UNMISTAKABLE_CHARS, masked
 from cogworks.llm.provider import BrokenReply, ModelReply, ModelRequest, Provider
 from cogworks.llm.replies import parse_json
 from cogworks.llm.waiting import counted_by
-from cogworks.masking import UNMISTAKABLE_CHARS, masked
 from cogworks.secretforms import WITHHELD, secret_places
 
 _LINE_ENDS = re.compile(r"\\+[nrt]|\s+")

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codegen.mending import MENDED
 from cogworks.forge.effects import LineRemark
-from cogworks.leaving import in_markdown, on_terminal
-from cogworks.masking import masked
+from cogworks.leaving import in_markdown, masked, on_terminal
 from cogworks.nodes.replies import Suggestion
 
 MOST_AT_LINES = 30

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from cogworks.canonical import canonical, sha256
 from cogworks.errors import CogworksError
-from cogworks.masking import HIDDEN, MIN_SECRET_CHARS, masked, secrets_of
+from cogworks.leaving import HIDDEN, MIN_SECRET_CHARS, masked, secrets_of
 from cogworks.tools.policy import Decision
 from cogworks.vocabulary import Value
 

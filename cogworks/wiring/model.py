@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogworks.errors import PermissionRefused, UsageError
-from cogworks.leaving import in_log_of_actions
+from cogworks.leaving import in_log_of_actions, secrets_of
 from cogworks.llm.budget import Budget, Price, PriceList, Secures, shipped_prices
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.promptlog import PromptLog, line_of
@@ -23,7 +23,6 @@ from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import Heard, ToldProvider
 from cogworks.llm.withholding import Withholding
-from cogworks.masking import secrets_of
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.sections import Price as ConfiguredPrice

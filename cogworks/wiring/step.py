@@ -32,11 +32,11 @@ from cogworks.github.meter import Requests
 from cogworks.github.permissions import People
 from cogworks.github.reading import HabitFile, SnapshotReader
 from cogworks.github.writer import Writer, may_report
+from cogworks.leaving import UNMISTAKABLE_CHARS
 from cogworks.ledger.record import kept
 from cogworks.llm.conversation import Looks
 from cogworks.llm.provider import Provider
 from cogworks.machine_kind import machine_kind
-from cogworks.masking import UNMISTAKABLE_CHARS
 from cogworks.nodes.contract import DomainService, NodePorts
 from cogworks.nodes.registry import NODES
 from cogworks.repair.probe.investigating import SandboxPool

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cogworks.domain_services.answers import Answer, Unusable, read_answer, read_handshake, read_response
 from cogworks.domain_services.messages import Request, Response
 from cogworks.domain_services.operations import NORMALISE, OPERATIONS, VALIDATE, Operation
-from cogworks.masking import masked
+from cogworks.leaving import masked
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),

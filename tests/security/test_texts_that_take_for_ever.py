@@ -36,14 +36,13 @@ from cogworks.grammars.capabilities import uses_of
 from cogworks.grammars.gathering import gather as gather_any
 from cogworks.grammars.spec import LanguageSpec
 from cogworks.injection.detecting import scan
-from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
+from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, masked, on_terminal
 from cogworks.ledger.history import parse_message
 from cogworks.ledger.record import read_state
 from cogworks.llm.cassette_files import parse_recording
 from cogworks.llm.conversation import Wanted, read_turn
 from cogworks.llm.replies import read_reply
 from cogworks.llm.repository_files import parse_schema
-from cogworks.masking import masked
 from cogworks.nodes.replies import CodeChange
 from cogworks.packs.declared import FILES as PACK_FILES
 from cogworks.packs.declared import read_pack

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.canonical import canonical, sha256
-from cogworks.masking import HIDDEN
+from cogworks.leaving import HIDDEN
 from cogworks.tools.plans import Goal
 from cogworks.tools.records import (
     MAX_KEPT_CHARS,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.masking import HIDDEN
+from cogworks.leaving import HIDDEN
 from cogworks.tools.plans import Goal
 from cogworks.tools.records import Redactor, line_of
 from cogworks.tools.registry import ToolRegistry

@@ -23,9 +23,9 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
+from cogworks.leaving import masked
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.providers.refusals import Count
-from cogworks.masking import masked
 from cogworks.vocabulary import Value
 
 MAX_OUTPUT_BYTES = 16_000_000

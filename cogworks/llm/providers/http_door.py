@@ -13,11 +13,11 @@ import httpx
 
 from cogworks.bounded_http import authorities_for, bounded, within
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
+from cogworks.leaving import masked
 from cogworks.llm.provider import BrokenReply, ModelReply
 from cogworks.llm.providers.events import Assembly, Event, Events
 from cogworks.llm.providers.refusals import Mask, Refused, no_reply, without
 from cogworks.loopback import is_loopback
-from cogworks.masking import masked
 from cogworks.retrying import Again, End, Policy, doubling, retried
 from cogworks.settings.credentials import cleaned, credential_problem
 

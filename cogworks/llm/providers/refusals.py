@@ -21,8 +21,8 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
+from cogworks.leaving import HIDDEN, UNMISTAKABLE_CHARS
 from cogworks.llm.provider import ModelReply
-from cogworks.masking import HIDDEN, UNMISTAKABLE_CHARS
 
 RETRYABLE = frozenset({408, 409, 429})
 """Besides every status from 500 up."""

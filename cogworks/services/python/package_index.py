@@ -20,8 +20,8 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
+from cogworks.leaving import masked
 from cogworks.loopback import is_loopback
-from cogworks.masking import masked
 from cogworks.vocabulary import Value
 
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from cogworks.leaving import masked
 from cogworks.llm.conversation import MAX_LOOKS
 from cogworks.llm.prompts import delimited
 from cogworks.llm.schemas import Schema
-from cogworks.masking import masked
 from cogworks.sight.looks.running import Trials
 from cogworks.sight.looks.schema import GUIDE, MASKED, RUNNING, RUNNING_GUIDE, Look, RunningLook
 from cogworks.sight.looks.showing import Room, lines_in, shown

@@ -17,9 +17,9 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
+from cogworks.leaving import HIDDEN, UNMISTAKABLE_CHARS
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.anthropic import AnthropicProvider
-from cogworks.masking import HIDDEN, UNMISTAKABLE_CHARS
 from tests.asked import question
 from tests.model_server import ModelServer, failed, replied
 
