@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from cogworks.injection.decoding import decoded_parts, rewritten
-from cogworks.injection.folding import folded, is_obscured, lines_alike, skeleton
+from cogworks.injection.folding import decoded_parts, folded, is_obscured, lines_alike, rewritten, skeleton
 from cogworks.injection.reading import Reading, spellings
 from cogworks.injection.signatures import Signature, SignatureFile, bundled
 from cogworks.injection.weighing import Weighed, Weights, weigh

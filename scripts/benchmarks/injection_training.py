@@ -18,9 +18,8 @@ from pathlib import Path
 
 import click
 
-from cogworks.injection.features import Features, together
 from cogworks.injection.signatures import KINDS
-from cogworks.injection.weighing import features_of
+from cogworks.injection.weighing import Features, features_of, together
 from scripts.benchmarks.injection import documents_of, messages_of
 from tests.injection.corpus import WRITERS, tuned, written_by
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.injection import detecting
-from cogworks.injection.decoding import decoded_parts, rewritten
 from cogworks.injection.detecting import MAX_CHARS, scan
-from cogworks.injection.folding import folded
+from cogworks.injection.folding import decoded_parts, folded, rewritten
 from cogworks.injection.reading import Reading
 from cogworks.injection.signatures import bundled, parse_signatures
 from tests.exhaustive import examples

@@ -9,15 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.injection.detecting import STATISTICAL, scan
-from cogworks.injection.features import MAX_TOKENS, lexicon, sentences, together, topics_of
 from cogworks.injection.signatures import KINDS
 from cogworks.injection.signatures import bundled as signatures
 from cogworks.injection.weighing import (
+    MAX_TOKENS,
     WINDOW,
     bundled,
     features_of,
+    lexicon,
     parse_weights,
+    sentences,
     sentences_of,
+    together,
+    topics_of,
     weigh,
     windows,
 )
