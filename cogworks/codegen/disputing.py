@@ -11,7 +11,7 @@ from cogworks.nodes.asking import purpose_of
 from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.nodes.replies import DecidedDispute, DisputedTest, PlannedItem
 from cogworks.nodes.task import NodeTask
-from cogworks.pipeline.calls import KEEP_TEST
+from cogworks.pipeline.gates import KEEP_TEST
 from cogworks.tools.approvals import HASH_CHARS
 from cogworks.vocabulary import Value
 

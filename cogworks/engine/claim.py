@@ -20,10 +20,10 @@ from cogworks.llm.budget import PriceList
 from cogworks.llm.provider import Usage
 from cogworks.nodes.shown import SHARES
 from cogworks.nodes.task import MAX_ANSWERS, Conventions, NodeTask
-from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.elements import Node, is_routing, place_of
 from cogworks.pipeline.expected import asking_nodes, from_history, from_questions
+from cogworks.pipeline.gates import lapsed_calls
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.lane_choice import MOST_FILES
 from cogworks.pipeline.limits import calls_model, grant

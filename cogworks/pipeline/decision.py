@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Literal
 
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
-from cogworks.pipeline.calls import rejected_visits
 from cogworks.pipeline.elements import is_routing
 from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.gates import rejected_visits
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.limits import calls_model, shortage, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE

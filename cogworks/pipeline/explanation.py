@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.pipeline.arbiter import Signal
-from cogworks.pipeline.calls import asking_visit
 from cogworks.pipeline.decision import (
     Answer,
     BackOff,
@@ -18,7 +17,7 @@ from cogworks.pipeline.decision import (
 )
 from cogworks.pipeline.elements import is_routing, place_of, routing_of
 from cogworks.pipeline.frontier import InstanceStatus, instances
-from cogworks.pipeline.gates import boundary_line, class_of
+from cogworks.pipeline.gates import asking_visit, boundary_line, class_of
 from cogworks.pipeline.graph import Edge, Instance, Pipeline
 from cogworks.pipeline.limits import max_cost_usd
 from cogworks.pipeline.position import Position, Standing, how_to_retry, instance_name, waiting_for

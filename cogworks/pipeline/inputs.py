@@ -5,9 +5,15 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from cogworks.leaving import called
-from cogworks.pipeline.calls import approval_line, asking_visit, lapsed, with_approved_call
 from cogworks.pipeline.facts import Facts
-from cogworks.pipeline.gates import artifact_of, is_gated
+from cogworks.pipeline.gates import (
+    approval_line,
+    artifact_of,
+    asking_visit,
+    is_gated,
+    lapsed,
+    with_approved_call,
+)
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,

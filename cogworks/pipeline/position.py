@@ -5,11 +5,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from cogworks.pipeline.calls import approval_line, asking_visit, asking_visits, question, rejected_visits
 from cogworks.pipeline.elements import is_routing, place_of, routing_of
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
-from cogworks.pipeline.gates import judged, slug_of
+from cogworks.pipeline.gates import (
+    approval_line,
+    asking_visit,
+    asking_visits,
+    judged,
+    question,
+    rejected_visits,
+    slug_of,
+)
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.people import GatePassed
 from cogworks.pipeline.state import KnownPull, RunState, edge_key

@@ -6,10 +6,9 @@ What is built on it is done again, too.
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
-from cogworks.pipeline.calls import asking_visit, with_rejected_call
 from cogworks.pipeline.elements import PARTS, place_of
 from cogworks.pipeline.facts import Facts
-from cogworks.pipeline.gates import passed_gates, rejected_results, slug_of
+from cogworks.pipeline.gates import asking_visit, passed_gates, rejected_results, slug_of, with_rejected_call
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     CommentRef,

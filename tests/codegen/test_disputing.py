@@ -9,7 +9,7 @@ from cogworks.cycle.replay import verify
 from cogworks.errors import ApprovalNeeded
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.replies import DecidedDispute, DisputedTest, ProposedFile, WrittenTests
-from cogworks.pipeline.calls import KEEP_TEST
+from cogworks.pipeline.gates import KEEP_TEST
 from tests.codegen.test_test_writing import CUSTOM, FIX, implemented, log, played, the_task, world
 from tests.fakes import FakePorts
 from tests.nodes.examples import CLASSIFICATION, output

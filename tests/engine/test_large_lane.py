@@ -12,8 +12,8 @@ from cogworks.forge.facts import SubIssue
 from cogworks.nodes import parting
 from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
-from cogworks.pipeline.calls import approval_line
 from cogworks.pipeline.decision import Nothing
+from cogworks.pipeline.gates import approval_line
 from cogworks.vocabulary import IssueNumber, NodeId, RunId
 from tests.nodes.dividing import EXPORT, division, part
 from tests.step_fakes import Died, Fault, Runner

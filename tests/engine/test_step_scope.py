@@ -12,7 +12,7 @@ from cogworks.errors import ApprovalNeeded
 from cogworks.nodes.asking import reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.task import NodeTask
-from cogworks.pipeline.calls import KEEP_TEST
+from cogworks.pipeline.gates import KEEP_TEST
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import NODES, Runner, after

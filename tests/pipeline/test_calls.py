@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from cogworks.ledger.record import read_state, state_text
-from cogworks.pipeline.calls import MAX_APPROVED, asking_visit, lapsed_calls, with_approved_call
 from cogworks.pipeline.decision import GiveUpOn, Run, Stop, Wait, decide
+from cogworks.pipeline.gates import MAX_APPROVED, asking_visit, lapsed_calls, with_approved_call
 from cogworks.pipeline.inputs import Asked, Heard, obey
 from cogworks.pipeline.noticing import rest_line
 from cogworks.pipeline.people import ApprovedCall, AskedCall

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.pipeline.calls import lapsed
+from cogworks.pipeline.gates import lapsed
 
 WRITTEN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
