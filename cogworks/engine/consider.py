@@ -10,14 +10,13 @@ from cogworks.errors import CogworksError, UsageError
 from cogworks.forge.bodies import text_below_marker
 from cogworks.forge.facts import FailedCheck, ReviewText
 from cogworks.forge.inbox import hear, people_to_ask_about
-from cogworks.forge.labels import first_lane
 from cogworks.forge.notices import (
     refuse_foreign_ledger,
     refuse_ledger_of_others,
     refuse_missing_ledger,
     refuse_older_ledger,
 )
-from cogworks.forge.observe import facts_of
+from cogworks.forge.observe import facts_of, first_lane
 from cogworks.forge.reviews import new_change_requests, with_change_requests
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.unmergeable import Failing, failing_heads, has_failing, with_conflicts, with_failed_checks

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from cogworks.forge.bodies import parse_marker
 from cogworks.forge.facts import Account, Comment, LabelEvent
-from cogworks.forge.labels import LANE_LABEL, newest_event
+from cogworks.forge.labels import LANE_LABEL
+from cogworks.forge.observe import newest_event
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, Verb
 from cogworks.pipeline.people import IgnoredLabel, Inputs

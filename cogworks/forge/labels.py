@@ -1,17 +1,14 @@
-"""How the labels cogworks creates look in a repository, which labels people speak with, and what of a broken configuration says so."""
+"""How the labels cogworks creates look in a repository, and what of a broken configuration still says how they are called."""
 
 import tomllib
-from collections.abc import Collection, Mapping
-from typing import Literal, Protocol, get_args
+from collections.abc import Mapping
+from typing import Protocol
 
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError
-from cogworks.forge.facts import LabelEvent
-from cogworks.forge.snapshot import Snapshot
-from cogworks.pipeline.people import IgnoredLabel, InputLabel
 from cogworks.settings.config import Config, require_config
-from cogworks.settings.sections import AskedLane, LabelConfig, Lane, LlmConfig, label_clashes
+from cogworks.settings.sections import LabelConfig, LlmConfig, label_clashes
 from cogworks.toml_text import tables_in
 
 
@@ -43,76 +40,12 @@ _APPEARANCES = (
 _OTHER = ("ededed", "Used by cogworks")
 
 
-def present_inputs(labels: Collection[str], names: LabelConfig) -> tuple[InputLabel, ...]:
-    """The input labels among these names, beside the trigger, in a fixed order."""
-    called: dict[InputLabel, str] = {
-        "hold": names.hold,
-        "cancel": names.cancel,
-        "restart": names.restart,
-        "safety_critical": names.safety_critical,
-    }
-    return tuple(label for label, name in called.items() if name in labels)
-
-
 def appearance(name: str) -> tuple[str, str]:
     """Colour (six hex digits) and description of a label."""
     for prefix, color, description in _APPEARANCES:
         if name == prefix or (prefix.endswith(":") and name.startswith(prefix)):
             return color, description
     return _OTHER
-
-
-def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
-    """Who put a label on the issue that is there now; None when it is not there or too long ago to be seen."""
-    if label not in snapshot.issue.labels:
-        return None
-    events = [event for event in snapshot.issue.label_events if event.label == label]
-    # What was taken off since was set by nobody who still counts.
-    return events[-1] if events and events[-1].added else None
-
-
-def counting_labels(snapshot: Snapshot, ignored: Collection[IgnoredLabel]) -> frozenset[str]:
-    """The labels of the issue without those that count as not there because of who set them."""
-    ignored_events = {label.event_id for label in ignored}
-
-    def counts(label: str) -> bool:
-        event = newest_event(snapshot, label)
-        return event is None or event.id not in ignored_events
-
-    return frozenset(filter(counts, snapshot.issue.labels))
-
-
-def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> AskedLane | Literal[""]:
-    """The lane that the label names, or else the configuration; empty where the repository has pipelines of its own.
-
-    Of two labels the one for the longer way counts. What is a part of another issue is divided again where its own label says
-    so, and not because the repository divides all its issues.
-
-    Args:
-        labels: those that count.
-    """
-    if "pipeline.toml" in snapshot.repository.config_files:
-        return ""
-    lanes: tuple[AskedLane, ...] = get_args(AskedLane)
-    # `AskedLane` names the longer way first, and the first of these counts.
-    named = (lane for lane in lanes if f"{LANE_LABEL}{lane}" in labels)
-    is_part = snapshot.issue.parent is not None
-    configured = config.pipelines.lane
-    return next(named, "auto" if configured == "large" and is_part else configured)
-
-
-def first_lane(snapshot: Snapshot, config: Config, ignored: Collection[IgnoredLabel]) -> Lane | None:
-    """The lane that a new run begins on, never `small` where safety is at stake; None: its repository has none.
-
-    With `auto` it is `default`: the rule needs what Intake finds (`pipeline/lane_choice`).
-    """
-    labels = counting_labels(snapshot, ignored)
-    asked = asked_lane(snapshot, config, labels)
-    if not asked:
-        return None
-    if asked == "large":
-        return "large"
-    return "small" if asked == "small" and config.labels.safety_critical not in labels else "default"
 
 
 _NO_MODEL = LlmConfig(model="unknown")

@@ -1,18 +1,20 @@
-"""What the decision needs of a snapshot."""
+"""What the decision needs of a snapshot, and which of its labels people speak with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Literal, get_args
 
 from cogworks.forge.bodies import work_prefix
-from cogworks.forge.facts import PullRequest
-from cogworks.forge.labels import asked_lane, counting_labels, newest_event, present_inputs
+from cogworks.forge.facts import LabelEvent, PullRequest
+from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.publication import commit_body
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import is_status_lost
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance
-from cogworks.pipeline.people import IgnoredLabel
+from cogworks.pipeline.people import IgnoredLabel, InputLabel
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings.config import Config
+from cogworks.settings.sections import AskedLane, LabelConfig, Lane
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, VisitKey
 
 
@@ -123,3 +125,67 @@ def pull_facts(pull: PullRequest) -> PullFacts:
         merged_by=pull.merged_by.login if pull.merged_by else "",
         approved_by=approver.login if approver else "",
     )
+
+
+def present_inputs(labels: Collection[str], names: LabelConfig) -> tuple[InputLabel, ...]:
+    """The input labels among these names, beside the trigger, in a fixed order."""
+    called: dict[InputLabel, str] = {
+        "hold": names.hold,
+        "cancel": names.cancel,
+        "restart": names.restart,
+        "safety_critical": names.safety_critical,
+    }
+    return tuple(label for label, name in called.items() if name in labels)
+
+
+def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
+    """Who put a label on the issue that is there now; None when it is not there or too long ago to be seen."""
+    if label not in snapshot.issue.labels:
+        return None
+    events = [event for event in snapshot.issue.label_events if event.label == label]
+    # What was taken off since was set by nobody who still counts.
+    return events[-1] if events and events[-1].added else None
+
+
+def counting_labels(snapshot: Snapshot, ignored: Collection[IgnoredLabel]) -> frozenset[str]:
+    """The labels of the issue without those that count as not there because of who set them."""
+    ignored_events = {label.event_id for label in ignored}
+
+    def counts(label: str) -> bool:
+        event = newest_event(snapshot, label)
+        return event is None or event.id not in ignored_events
+
+    return frozenset(filter(counts, snapshot.issue.labels))
+
+
+def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> AskedLane | Literal[""]:
+    """The lane that the label names, or else the configuration; empty where the repository has pipelines of its own.
+
+    Of two labels the one for the longer way counts. What is a part of another issue is divided again where its own label says
+    so, and not because the repository divides all its issues.
+
+    Args:
+        labels: those that count.
+    """
+    if "pipeline.toml" in snapshot.repository.config_files:
+        return ""
+    lanes: tuple[AskedLane, ...] = get_args(AskedLane)
+    # `AskedLane` names the longer way first, and the first of these counts.
+    named = (lane for lane in lanes if f"{LANE_LABEL}{lane}" in labels)
+    is_part = snapshot.issue.parent is not None
+    configured = config.pipelines.lane
+    return next(named, "auto" if configured == "large" and is_part else configured)
+
+
+def first_lane(snapshot: Snapshot, config: Config, ignored: Collection[IgnoredLabel]) -> Lane | None:
+    """The lane that a new run begins on, never `small` where safety is at stake; None: its repository has none.
+
+    With `auto` it is `default`: the rule needs what Intake finds (`pipeline/lane_choice`).
+    """
+    labels = counting_labels(snapshot, ignored)
+    asked = asked_lane(snapshot, config, labels)
+    if not asked:
+        return None
+    if asked == "large":
+        return "large"
+    return "small" if asked == "small" and config.labels.safety_critical not in labels else "default"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from cogworks.forge.labels import present_inputs
+from cogworks.forge.observe import present_inputs
 from cogworks.pipeline.noticing import OID_DIGITS, read_seen
 from cogworks.pipeline.people import BLOCKED, CONFIGURATION, PART, Inputs
 from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S

@@ -1,7 +1,8 @@
 import pytest
 
 from cogworks.forge.inbox import hear
-from cogworks.forge.labels import appearance, asked_lane, counting_labels, first_lane
+from cogworks.forge.labels import appearance
+from cogworks.forge.observe import asked_lane, counting_labels, first_lane
 from cogworks.pipeline.people import IgnoredLabel, Inputs
 from cogworks.settings.config import parse_config
 from cogworks.vocabulary import Login
