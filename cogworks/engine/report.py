@@ -1,16 +1,16 @@
 """What one step came to: what its visit publishes, and how it is told."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from cogworks.engine.consider import Considered
 from cogworks.engine.record import Claimed, transition
 from cogworks.forge.effects import Effect, PostComment
 from cogworks.forge.publication import Published, PublishedComment
-from cogworks.forge.reviews import answer_to_review
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
-from cogworks.forge.unmergeable import answer_to_checks, answer_to_update
+from cogworks.forge.unmergeable import GITHUB
+from cogworks.leaving import called, in_markdown, in_title
 from cogworks.nodes.contract import Outcome, Succeeded
 from cogworks.pipeline.expected import short_of_a_round
 from cogworks.pipeline.facts import Facts
@@ -20,12 +20,17 @@ from cogworks.pipeline.position import Standing, codes_of
 from cogworks.pipeline.redoing import answered_by
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.visits import VisitRecord
+from cogworks.pipeline.visits import AskedChange, VisitRecord
 from cogworks.pipeline.waiting import WaitingFor
-from cogworks.vocabulary import ScopeCode, Value
+from cogworks.vocabulary import IssueNumber, ScopeCode, Value, VisitKey
 
 MOST_COMMENTS = 2_500
 WARN_AT_COMMENTS = 2_000
+MAX_QUOTED = 200
+"""Characters of each remark in the answer to a review."""
+REVIEW_TOPIC = "review-answer"
+CHECKS_TOPIC = "checks-answer"
+UPDATE_TOPIC = "update-answer"
 
 
 class StepReport(Value):
@@ -123,13 +128,76 @@ def effects_of(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple
         asked = answered_by(claimed.visit_lease.state, claimed.pipeline, record.instance)
         answers = [
             comment
-            for answer in (answer_to_review, answer_to_checks, answer_to_update)
+            for answer in (_answer_to_review, _answer_to_checks, _answer_to_update)
             for comment in answer(asked, record.visit_key)
         ]
         wanted = (*outcome.effects, *answers)
     if claimed.visit_lease.state.status_comment is not None:
         return wanted
     return (*wanted, _first_status(claimed, outcome, record))
+
+
+def _answer_to_review(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
+    """The comment below a pull request that says that a review of it was worked on; none where no review asked for anything."""
+    asked = [
+        change
+        for change in changes
+        if change.pull_request is not None and not (change.check or change.merges)
+    ]
+    if not asked:
+        return ()
+    names = ", ".join(called(name) for name in dict.fromkeys(change.by for change in asked))
+    listed = "\n".join(
+        f"- {f'`{change.place}`: ' if change.place else ''}{in_markdown(_first_line(change.text))}"
+        for change in asked
+    )
+    body = (
+        f"{names}: the newest commits of this branch respond to this review.\n\nWhat was asked "
+        f"for:\n\n{listed}\n\nIf something is still not as you meant it, say so in another review.\n"
+    )
+    number = asked[0].pull_request or IssueNumber(0)
+    return (PostComment(number=number, topic=REVIEW_TOPIC, body=body, visit_key=visit_key),)
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    line = lines[0] if lines else ""
+    return line if len(lines) == 1 and len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]} …"
+
+
+def _answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
+    """The comment below a pull request that says that its failed checks were worked on; none where none had failed."""
+    asked = [change for change in changes if change.check and change.pull_request is not None]
+    if not asked:
+        return ()
+    names = ", ".join(f"`{in_title(name)}`" for name in dict.fromkeys(change.check for change in asked))
+    places = [change.place for change in asked if change.place]
+    listed = "".join(f"- `{in_title(place)}`\n" for place in dict.fromkeys(places))
+    body = (
+        f"Checks of this pull request had failed: {names}. The newest commits of this branch respond to "
+        "them.\n"
+        + (f"\nWhat they had pointed at:\n\n{listed}" if listed else "")
+        + "\nThe checks run again on these commits. Say in a review what is still wrong.\n"
+    )
+    number = asked[0].pull_request or IssueNumber(0)
+    return (PostComment(number=number, topic=CHECKS_TOPIC, body=body, visit_key=visit_key),)
+
+
+def _answer_to_update(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
+    """The comment below a pull request that says that it was brought up to date; none where nobody asked for that."""
+    asked = [change for change in changes if change.merges is not None and change.pull_request is not None]
+    if not asked:
+        return ()
+    newest = asked[-1]
+    number = newest.pull_request or IssueNumber(0)
+    merged = f"`{(newest.merges or '')[:12]}`"
+    people = dict.fromkeys(called(change.by) for change in asked if change.by != GITHUB)
+    opening = f"{', '.join(people)}: this" if people else "GitHub could not merge this pull request. This"
+    body = (
+        f"{opening} branch now includes its base branch at {merged}, by a merge commit. No test that passed "
+        "on either side is worse in it.\n"
+    )
+    return (PostComment(number=number, topic=UPDATE_TOPIC, body=body, visit_key=visit_key),)
 
 
 def with_created(outcome: Outcome, published: Published) -> Outcome:

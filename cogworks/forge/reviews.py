@@ -1,23 +1,16 @@
 """Reviews of the run's pull requests that ask for changes: inputs of the run like commands."""
 
-from collections.abc import Sequence
-
-from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import PullRequest, Review, ReviewText
 from cogworks.forge.inbox import objection
 from cogworks.forge.snapshot import Snapshot
-from cogworks.leaving import called, in_markdown
 from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import AskedChange
 from cogworks.settings.config import Config
-from cogworks.vocabulary import IssueNumber, VisitKey
+from cogworks.vocabulary import IssueNumber
 
 MAX_CHARS = 3_000
 """Of one remark, and of the words above the remarks."""
-MAX_QUOTED = 200
-"""Characters of each remark in the answer."""
-ANSWER_TOPIC = "review-answer"
 _CUT = " … (the rest is in the review)"
 _NO_WORDS = "The review says nothing about what to change; the pull request does not do what was asked for."
 
@@ -89,28 +82,6 @@ def asked_changes(number: IssueNumber, review: Review, text: ReviewText) -> tupl
     return tuple(found) or (nothing,)
 
 
-def answer_to_review(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
-    """The comment below a pull request that says that a review of it was worked on; none where no review asked for anything."""
-    asked = [
-        change
-        for change in changes
-        if change.pull_request is not None and not (change.check or change.merges)
-    ]
-    if not asked:
-        return ()
-    names = ", ".join(called(name) for name in dict.fromkeys(change.by for change in asked))
-    listed = "\n".join(
-        f"- {f'`{change.place}`: ' if change.place else ''}{in_markdown(_first_line(change.text))}"
-        for change in asked
-    )
-    body = (
-        f"{names}: the newest commits of this branch respond to this review.\n\nWhat was asked "
-        f"for:\n\n{listed}\n\nIf something is still not as you meant it, say so in another review.\n"
-    )
-    number = asked[0].pull_request or IssueNumber(0)
-    return (PostComment(number=number, topic=ANSWER_TOPIC, body=body, visit_key=visit_key),)
-
-
 def _name(review: Review) -> str:
     if review.author is None:
         return "a reviewer whose account is gone"
@@ -120,12 +91,6 @@ def _name(review: Review) -> str:
 
 def _is_unnamed_app(review: Review, snapshot: Snapshot, config: Config) -> bool:
     return bool(review.author and review.author.is_bot and objection(review.author, snapshot, config))
-
-
-def _first_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    line = lines[0] if lines else ""
-    return line if len(lines) == 1 and len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]} …"
 
 
 def _cut(text: str) -> str:

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import CheckSeen, FailedCheck, PullRequest
 from cogworks.forge.snapshot import Snapshot
-from cogworks.leaving import called, in_markdown, in_title, masked, on_terminal
+from cogworks.leaving import in_markdown, in_title, masked, on_terminal
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.people import FailedHead
@@ -15,7 +14,7 @@ from cogworks.pipeline.redoing import is_mended_by_code
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import AskedChange
 from cogworks.settings.config import Config
-from cogworks.vocabulary import IssueNumber, VisitKey
+from cogworks.vocabulary import IssueNumber
 
 MAX_CHECKS = 5
 """Whose words are told; the others are named."""
@@ -26,7 +25,6 @@ MAX_REMARK = 800
 MAX_LOG_LINES = 60
 MAX_LOG = 4_000
 """Characters of the end of a log."""
-CHECKS_TOPIC = "checks-answer"
 
 
 @dataclass(frozen=True)
@@ -150,24 +148,6 @@ def last_lines(log: str) -> str:
     return text if len(text) <= MAX_LOG else f"… {text[-MAX_LOG:]}"
 
 
-def answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
-    """The comment below a pull request that says that its failed checks were worked on; none where none had failed."""
-    asked = [change for change in changes if change.check and change.pull_request is not None]
-    if not asked:
-        return ()
-    names = ", ".join(f"`{in_title(name)}`" for name in dict.fromkeys(change.check for change in asked))
-    places = [change.place for change in asked if change.place]
-    listed = "".join(f"- `{in_title(place)}`\n" for place in dict.fromkeys(places))
-    body = (
-        f"Checks of this pull request had failed: {names}. The newest commits of this branch respond to "
-        "them.\n"
-        + (f"\nWhat they had pointed at:\n\n{listed}" if listed else "")
-        + "\nThe checks run again on these commits. Say in a review what is still wrong.\n"
-    )
-    number = asked[0].pull_request or IssueNumber(0)
-    return (PostComment(number=number, topic=CHECKS_TOPIC, body=body, visit_key=visit_key),)
-
-
 def _person_for_checks(failing: Failing, caused: Sequence[FailedCheck], limit: int) -> Asked:
     number = failing.pull.number
     names = ", ".join(f"`{in_title(check.name)}`" for check in caused)
@@ -208,8 +188,7 @@ def _plain(text: str) -> str:
     return masked(on_terminal(text))
 
 
-BY = "GitHub"
-UPDATE_TOPIC = "update-answer"
+GITHUB = "GitHub"
 
 
 def with_conflicts(
@@ -235,23 +214,6 @@ def with_conflicts(
     return heard.model_copy(update={"said": (*heard.said, *said), "conflicts": tuple(left)})
 
 
-def answer_to_update(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
-    """The comment below a pull request that says that it was brought up to date; none where nobody asked for that."""
-    asked = [change for change in changes if change.merges is not None and change.pull_request is not None]
-    if not asked:
-        return ()
-    newest = asked[-1]
-    number = newest.pull_request or IssueNumber(0)
-    merged = f"`{(newest.merges or '')[:12]}`"
-    people = dict.fromkeys(called(change.by) for change in asked if change.by != BY)
-    opening = f"{', '.join(people)}: this" if people else "GitHub could not merge this pull request. This"
-    body = (
-        f"{opening} branch now includes its base branch at {merged}, by a merge commit. No test that passed "
-        "on either side is worse in it.\n"
-    )
-    return (PostComment(number=number, topic=UPDATE_TOPIC, body=body, visit_key=visit_key),)
-
-
 def _conflicting(snapshot: Snapshot, state: RunState) -> list[PullRequest]:
     numbers = {pull.number for pull in state.pull_requests}
     return [
@@ -266,7 +228,7 @@ def _became(pull: PullRequest, what: Literal["repair", "person", "left"]) -> Fai
 
 
 def _asked_of_conflict(head: FailedHead, *, why: str = "") -> Asked:
-    return Asked(verb="resolve", by=BY, pull_request=head.number, failed_head=head, why=why)
+    return Asked(verb="resolve", by=GITHUB, pull_request=head.number, failed_head=head, why=why)
 
 
 def _person_for_conflict(pull: PullRequest, limit: int) -> Asked:
