@@ -17,9 +17,16 @@ from cogworks.forge.notices import (
     refuse_older_ledger,
 )
 from cogworks.forge.observe import facts_of, first_lane
-from cogworks.forge.reviews import new_change_requests, with_change_requests
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.unmergeable import Failing, failing_heads, has_failing, with_conflicts, with_failed_checks
+from cogworks.forge.unmergeable import (
+    Failing,
+    failing_heads,
+    has_failing,
+    new_change_requests,
+    with_change_requests,
+    with_conflicts,
+    with_failed_checks,
+)
 from cogworks.forge.wordings import (
     approvers_to_ask_about,
     doubted_approvals,

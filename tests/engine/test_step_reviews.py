@@ -9,7 +9,7 @@ import pytest
 
 from cogworks.errors import TryAgainLater
 from cogworks.forge.facts import Account, Remark, ReviewText
-from cogworks.forge.reviews import MAX_CHARS
+from cogworks.forge.unmergeable import MAX_REVIEW
 from cogworks.nodes.contract import Failed, NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Instance
@@ -194,13 +194,13 @@ def test_a_rejection_by_command_tells_its_reason_to_whoever_writes_the_code_agai
 
 def test_a_long_remark_is_cut_and_says_so() -> None:
     world = undisturbed()
-    world.review(number_of(world, "cogworks/7/swi-1"), ReviewText(body="x" * (MAX_CHARS + 1)))
+    world.review(number_of(world, "cogworks/7/swi-1"), ReviewText(body="x" * (MAX_REVIEW + 1)))
 
     runner, tasks = watched(world)
     runner.step()
 
     (change,) = tasks[0].asked_changes
-    assert change.text == "x" * MAX_CHARS + " … (the rest is in the review)"
+    assert change.text == "x" * MAX_REVIEW + " … (the rest is in the review)"
 
 
 def test_a_review_without_words_still_asks_for_something() -> None:
