@@ -17,8 +17,8 @@ from cogworks.nodes.from_prompt import FILES_FIELD, VARIABLES, writes_files
 from cogworks.nodes.registry import CALLS, NODES
 from cogworks.nodes.spawning import TEMPLATE_VARIABLES, is_own_label
 from cogworks.pipeline.graph import Node, Pipeline, PipelineConfiguration
-from cogworks.pipeline.tables import meant
 from cogworks.settings.config import CONFIG_FILE, Config
+from cogworks.toml_text import meant
 
 _WITHOUT_MODEL = ("integration", "parts", "start")
 MODEL_NODES = tuple(node_id for node_id in NODES if node_id not in _WITHOUT_MODEL)

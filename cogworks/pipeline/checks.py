@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 
 from cogworks.pipeline.elements import MAX_EDGES, MAX_NODES, MAX_REWORK_EDGES, Edge, Node, Rework
 from cogworks.pipeline.graph import Pipeline, topological_order
-from cogworks.pipeline.tables import meant
+from cogworks.toml_text import meant
 from cogworks.vocabulary import NodeId
 
 CLASSIFICATION = "classification"

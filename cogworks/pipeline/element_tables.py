@@ -32,7 +32,7 @@ from cogworks.pipeline.elements import (
     Validation,
 )
 from cogworks.pipeline.expressions import ExpressionError, parse_expression, print_expression
-from cogworks.pipeline.tables import Shape, Table, shown
+from cogworks.toml_text import Shape, Table, shown
 from cogworks.vocabulary import NodeId
 
 _PROFILES = (

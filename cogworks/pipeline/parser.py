@@ -25,8 +25,7 @@ from cogworks.pipeline.element_tables import (
 from cogworks.pipeline.elements import Settings, WorkClass
 from cogworks.pipeline.gates import WORK_CLASSES
 from cogworks.pipeline.graph import Pipeline, PipelineConfiguration
-from cogworks.pipeline.tables import Shape, Table, meant, shown
-from cogworks.toml_text import strangeness
+from cogworks.toml_text import Shape, Table, meant, shown, strangeness
 from cogworks.vocabulary import NodeId
 
 MAX_FILE_CHARS = 1_000_000
