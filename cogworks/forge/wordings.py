@@ -8,8 +8,9 @@ from cogworks.forge.inbox import Command, objection, parse_command
 from cogworks.forge.snapshot import Snapshot
 from cogworks.leaving import called, in_title
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.inputs import Asked, Heard, named_instance
+from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.people import SOMEBODY, Approval, ApprovedCall, ShownCall
+from cogworks.pipeline.position import named_instance
 from cogworks.pipeline.state import RunState, SubItem, issue_digest
 from cogworks.pipeline.wording import Request, SeenEdit, SeenText, unjudged
 from cogworks.settings.config import Config

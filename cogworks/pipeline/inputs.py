@@ -26,7 +26,7 @@ from cogworks.pipeline.people import (
     Reaction,
     Receipt,
 )
-from cogworks.pipeline.position import instance_name
+from cogworks.pipeline.position import instance_name, named_instance
 from cogworks.pipeline.redoing import (
     NotNow,
     finished,
@@ -40,7 +40,7 @@ from cogworks.pipeline.redoing import (
 from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.visits import AskedChange
 from cogworks.pipeline.wording import answered
-from cogworks.vocabulary import IssueNumber, NodeId, Value
+from cogworks.vocabulary import IssueNumber, Value
 
 Verb = Literal[
     "run",
@@ -246,19 +246,6 @@ def _mended(state: RunState, facts: Facts, asked: Asked, head: FailedHead, pipel
     what = "conflict" if is_conflict else "checks"
     reply = Owed(topic=f"{what}-{head.number}-{head.oid[:12]}", body=asked.why, visit_key=key)
     return state.model_copy(update={"owed": (*state.owed, reply)})
-
-
-def named_instance(name: str, state: RunState, pipeline: Pipeline) -> Instance | None:
-    """What `<node>` or `<node>@<sub-item key or issue number>` means; None when there is no such thing."""
-    node, _, sub = name.partition("@")
-    if node not in {known.id for known in pipeline.nodes}:
-        return None
-    if not sub:
-        return None if pipeline.is_sub_item(NodeId(node)) else Instance(NodeId(node), None)
-    for item in state.sub_items or ():
-        if pipeline.is_sub_item(NodeId(node)) and sub in (item.key, str(item.number)):
-            return Instance(NodeId(node), item.key)
-    return None
 
 
 def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:

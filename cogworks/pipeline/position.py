@@ -239,6 +239,19 @@ def instance_name(instance: Instance) -> str:
     return f"{instance.node}@{instance.sub_item}" if instance.sub_item else str(instance.node)
 
 
+def named_instance(name: str, state: RunState, pipeline: Pipeline) -> Instance | None:
+    """What `<node>` or `<node>@<sub-item key or issue number>` means; None when there is no such thing."""
+    node, _, sub = name.partition("@")
+    if node not in {known.id for known in pipeline.nodes}:
+        return None
+    if not sub:
+        return None if pipeline.is_sub_item(NodeId(node)) else Instance(NodeId(node), None)
+    for item in state.sub_items or ():
+        if pipeline.is_sub_item(NodeId(node)) and sub in (item.key, str(item.number)):
+            return Instance(NodeId(node), item.key)
+    return None
+
+
 def _is_behind(at: Instance, shut: AbstractSet[Instance], pipeline: Pipeline) -> bool:
     """Whether a gate on the way to it is shut; it may have been open when the nodes in between ran."""
     return any(
