@@ -4,6 +4,7 @@ Every text has a limit, and what was cut is said where it was cut.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -21,6 +22,8 @@ MAX_IDS = 20
 """Tests that are named where many fail alike."""
 MOST_CASES = 3
 """Of the cases of one test that fail in the same place with other values, so many are shown."""
+_MOST_FILES = 8
+"""Of a run of more, only the sum is said."""
 _MAX_CASE_CHARS = 60
 _MAX_CAUSE_CHARS = 300
 _BAD = frozenset({"failed", "error"})
@@ -193,11 +196,9 @@ def failures_of(report: TestReport, paths: Collection[str]) -> tuple[str, ...]:
 
 
 def in_words(report: TestReport) -> str:
-    """A whole run: how many passed, and what failed or could not be loaded."""
+    """A whole run: how many passed, of each file where there are several, and what failed or could not be loaded."""
     bad = [case for case in report.cases if case.outcome in _BAD]
-    passed = sum(1 for case in report.cases if case.outcome == "passed")
-    skipped = len(report.cases) - passed - len(bad)
-    parts = [f"{passed} passed, {len(bad)} failed" + (f", {skipped} skipped" if skipped else "")]
+    parts = [_counted(report.cases) + _by_file(report.cases)]
     shown = (*unloaded(report.collection_errors, report.blocked), *failing(bad, report.blocked))
     parts += shown[:MAX_SHOWN]
     if len(shown) > MAX_SHOWN:
@@ -207,6 +208,22 @@ def in_words(report: TestReport) -> str:
     if not report.cases and not report.collection_errors:
         parts.append("No test was found under these ids.")
     return "\n\n".join(parts)
+
+
+def _counted(cases: Sequence[TestCase]) -> str:
+    outcomes = Counter("failed" if case.outcome in _BAD else case.outcome for case in cases)
+    skipped = f", {outcomes['skipped']} skipped" if outcomes["skipped"] else ""
+    return f"{outcomes['passed']} passed, {outcomes['failed']} failed{skipped}"
+
+
+def _by_file(cases: Sequence[TestCase]) -> str:
+    files: dict[str, list[TestCase]] = {}
+    for case in cases:
+        file, mark, _ = case.id.partition("::")
+        files.setdefault(file if mark else "", []).append(case)
+    if "" in files or not 1 < len(files) <= _MOST_FILES:
+        return ""
+    return "".join(f"\n- {file}: {_counted(files[file])}" for file in sorted(files))
 
 
 def in_figures(failures: Iterable[tuple[str, str]]) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from cogworks.domain_services.failing import MAX_SHOWN, excerpt, in_words
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.domain_services.transport import ServiceFailed
@@ -97,6 +99,28 @@ def test_failures_are_told_with_their_messages_and_the_rest_by_number() -> None:
     assert "t.py::test_3 failed:\nassert 3" in text
     assert text.endswith(f"and {21 - MAX_SHOWN} more causes")
     assert "The tests could not be loaded:\nt2.py: no module" in text
+
+
+def test_where_tests_of_several_files_ran_those_of_each_are_counted() -> None:
+    outcomes = {"b.py::x": "passed", "a.py::x": "passed", "a.py::y": "error", "b.py::z": "skipped"}
+    cases = tuple(
+        TestCase.model_validate({"id": id_, "outcome": outcome}) for id_, outcome in outcomes.items()
+    )
+
+    text = in_words(TestReport(cases=cases))
+
+    assert text.startswith(
+        "2 passed, 1 failed, 1 skipped\n- a.py: 1 passed, 1 failed\n- b.py: 1 passed, 0 failed, 1 skipped\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "ids", [["a.py::x", "a.py::y"], ["TestA", "TestB"], [f"{n}.py::x" for n in range(30)]]
+)
+def test_tests_of_one_file_of_none_or_of_very_many_are_counted_together(ids: list[str]) -> None:
+    text = in_words(TestReport(cases=tuple(TestCase(id=each, outcome="passed") for each in ids)))
+
+    assert text == f"{len(ids)} passed, 0 failed"
 
 
 def test_a_run_that_found_nothing_says_so() -> None:
