@@ -14,12 +14,12 @@ from cogworks.repair.landmarks import Alternative, FailurePattern, RepairTarget,
 from cogworks.repair.localise.localising import Localised, Reach, localise
 from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.sources import lines_of
-from cogworks.repair.planning import Planned, Situation, combined, planned
+from cogworks.repair.planning import Caps, Planned, Situation, combined, planned
 from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
 from cogworks.repair.probe.probes import ProbePatch, Scene
 from cogworks.repair.probe.recalling import proposed, recalled
 from cogworks.repair.probe.understanding import understood
-from cogworks.repair.proposing import Caps, Request, step_of, windows_of
+from cogworks.repair.proposing import Request, step_of, windows_of
 from cogworks.repair.violations import Step
 from cogworks.sight.seen import Seen
 
@@ -209,11 +209,13 @@ class Diagnosis:
 
     def step(self, landmark: RepairTarget) -> Step:
         """What a change for a landmark may touch."""
-        limits = self._job.options.limits
-        caps = Caps(changed_lines=limits.max_loc_changes, files=limits.max_files_per_diff)
         job = self._job
-        step = step_of(landmark, caps, self._seen, handed_over=job.handed_over, rules=job.rules)
+        step = step_of(landmark, self._caps(), self._seen, handed_over=job.handed_over, rules=job.rules)
         return step.model_copy(update={"asked": job.asked})
+
+    def _caps(self) -> Caps:
+        limits = self._job.options.limits
+        return Caps(changed_lines=limits.max_loc_changes, files=limits.max_files_per_diff)
 
     def regression(self, files: Sequence[str]) -> tuple[str, ...] | None:
         """The tests that reach these files; None where nobody can tell."""
@@ -235,6 +237,7 @@ class Diagnosis:
             situation,
             pattern,
             self._tools.model,
+            caps=self._caps(),
             purpose=f"fix-landmarks-{self._analyses}",
             looked=self._looked,
         )

@@ -42,6 +42,13 @@ class Model(Protocol):
     ) -> Reply: ...
 
 
+class Caps(Value):
+    """How large one diff may be."""
+
+    changed_lines: int = 12
+    files: int = 2
+
+
 class Situation(Value):
     """What a plan is made from."""
 
@@ -112,15 +119,26 @@ def combined(situation: Situation, model: Model, *, purpose: str, looked: Looked
 
 
 def planned(
-    situation: Situation, pattern: FailurePattern, model: Model, *, purpose: str, looked: Looked = tuple
+    situation: Situation,
+    pattern: FailurePattern,
+    model: Model,
+    *,
+    caps: Caps,
+    purpose: str,
+    looked: Looked = tuple,
 ) -> Planned:
-    """RepairTargets by the model, in an order that works; none where its answers cannot be used."""
+    """RepairTargets by the model, in an order that works; none where its answers cannot be used.
+
+    Args:
+        caps: of each change; a plan that does not know them promises more than fits.
+    """
     problems: tuple[str, ...] = ()
     for number in range(1, ROUNDS + 1):
         given = {
             **shown(situation),
             "pattern": pattern.model_dump(mode="json"),
             "most": MOST_PLANNED,
+            "caps": {"changed_lines": caps.changed_lines, "files": caps.files},
             "problems": problems,
         }
         try:

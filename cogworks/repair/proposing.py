@@ -18,7 +18,7 @@ from cogworks.repair.landmarks import FailurePattern, RepairTarget
 from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.overfitting import known_data
-from cogworks.repair.planning import Model, Situation
+from cogworks.repair.planning import Caps, Model, Situation
 from cogworks.repair.replies import DiffReply, DiffsReply, Edit
 from cogworks.repair.reranking import Traits, in_order, score, similarity
 from cogworks.repair.transact.diffrules import fingerprint
@@ -40,13 +40,6 @@ _DOUBT = (
 )
 _MOST_READ = 3
 """So many times K diffs of one answer are judged to find K that break no rule."""
-
-
-class Caps(Value):
-    """How large one diff may be."""
-
-    changed_lines: int = 12
-    files: int = 2
 
 
 class Request(Value):

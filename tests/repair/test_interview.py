@@ -12,7 +12,7 @@ from cogworks.llm.gateway import Gateway, LookLimits, ModelSettings
 from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.schemas import Schema
 from cogworks.repair.interview import Interview, ModelUnusable
-from cogworks.repair.planning import combined, planned
+from cogworks.repair.planning import Caps, combined, planned
 from cogworks.repair.replies import DiffsReply
 from cogworks.sight.looks.schema import Look
 from tests.fakes import ScriptedModel
@@ -50,7 +50,7 @@ def test_every_question_goes_on_where_the_one_before_ended_and_says_only_what_is
     asks = interview(model)
 
     pattern = combined(SITUATION, asks, purpose="fix-combine-1").pattern
-    found = planned(SITUATION, pattern, asks, purpose="fix-landmarks-1")
+    found = planned(SITUATION, pattern, asks, caps=Caps(), purpose="fix-landmarks-1")
 
     assert [each.id for each in found.landmarks] == ["a"]
     assert [each.purpose for each in model.requests] == [
@@ -98,7 +98,7 @@ def test_what_is_wrong_with_a_plan_is_a_further_turn() -> None:
     asks = interview(model)
 
     pattern = combined(SITUATION, asks, purpose="c").pattern
-    found = planned(SITUATION, pattern, asks, purpose="l")
+    found = planned(SITUATION, pattern, asks, caps=Caps(), purpose="l")
 
     assert [each.id for each in found.landmarks] == ["a"]
     last = model.requests[-1].messages[-1].text

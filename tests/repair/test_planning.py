@@ -5,7 +5,7 @@ import pytest
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.localise.localising import localise
-from cogworks.repair.planning import Situation, combined, fallback_landmarks, planned, shown
+from cogworks.repair.planning import Caps, Situation, combined, fallback_landmarks, planned, shown
 from tests.fixing import landmark, pattern, place, plan
 from tests.repair.exploring import COVERAGE, FAILING, NODES, SHOP, TARGET, ScriptedExplorer
 from tests.repair.scripted_model import Answers
@@ -109,11 +109,20 @@ def test_landmarks_come_in_an_order_that_works() -> None:
     second = landmark("second", HERE, after=["first"], test=TARGET)
     model = Answers(plan(second, landmark("first", HERE, allow_api=["shop.total"])))
 
-    found = planned(SITUATION, before, model, purpose="l")
+    found = planned(SITUATION, before, model, caps=Caps(), purpose="l")
 
     assert [each.id for each in found.landmarks] == ["first", "second"]
     assert found.landmarks[0].constraints == ("allow_api:shop.total",)
     assert found.landmarks[1].landmark_test == TARGET
+
+
+def test_a_plan_is_asked_for_with_what_one_change_may_hold() -> None:
+    before = combined(SITUATION, Answers(a_pattern(HERE)), purpose="c").pattern
+    model = Answers(plan(landmark("first", HERE)))
+
+    planned(SITUATION, before, model, caps=Caps(changed_lines=7, files=3), purpose="l")
+
+    assert "Each changes at most 7 lines in at most 3 file(s)" in model.asked[0][2]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +139,7 @@ def test_a_plan_that_cannot_be_carried_out_is_sent_back_once_and_then_dropped(ba
     before = combined(SITUATION, Answers(a_pattern(HERE)), purpose="c").pattern
     model = Answers(bad, bad)
 
-    found = planned(SITUATION, before, model, purpose="l")
+    found = planned(SITUATION, before, model, caps=Caps(), purpose="l")
 
     assert found.landmarks == ()
     assert any(problem in each for each in found.problems)

@@ -9,8 +9,8 @@ from cogworks.codebase.patchtree import TreeView
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.landmarks import FailurePattern, RepairTarget, Span
 from cogworks.repair.localise.slices import Slice
-from cogworks.repair.planning import Situation
-from cogworks.repair.proposing import Caps, ModelProposer, Request, judged, step_of, windows_of
+from cogworks.repair.planning import Caps, Situation
+from cogworks.repair.proposing import ModelProposer, Request, judged, step_of, windows_of
 from cogworks.repair.replies import DiffReply, DiffsReply
 from cogworks.repair.transact.transaction import TransactionPorts
 from cogworks.repair.violations import Reading

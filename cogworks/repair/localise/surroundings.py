@@ -29,6 +29,9 @@ _CONTEXT = 4
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _IMPORT = re.compile(r"(?:import|from|use|using|#include|require)\b|(?:const|let|var) .*\brequire\(")
 _MAX_HEAD_LINES = 80
+_MAX_SIGNATURE_LINES = 30
+_MAX_GAP = 4
+"""Lines between two stretches: fewer are shown with them."""
 _MAX_EXECUTED = 60
 """Files whose code is looked at for names."""
 _CHANGEABLE = (Kind.SOURCE, Kind.DATA, Kind.CONFIGURATION)
@@ -69,12 +72,44 @@ def beyond(
                 continue
             room -= tokens_of("".join(lines[part[0] - 1 : part[1]]))
             taken.setdefault(path, []).append(part)
+    cards = index.cards(sorted(taken))
     return tuple(
         Slice(artifact=path, lines=(first, last), text="".join(lines[first - 1 : last]))
         for path in sorted(taken)
         if (lines := lines_of(index.text(path)))
-        for first, last in merged(taken[path])
+        for first, last in _with_heads(
+            merged(taken[path]), cards[path].definitions if path in cards else (), lines
+        )
     )
+
+
+def _with_heads(
+    stretches: Sequence[Lines], definitions: Sequence[Outlined], lines: Sequence[str]
+) -> list[Lines]:
+    """The stretches, and the signatures of the definitions in whose midst one begins."""
+    heads = [
+        (each.first, _end_of_head(each, lines))
+        for first, _ in stretches
+        for each in definitions
+        if each.first < first <= each.last
+    ]
+    found: list[Lines] = []
+    for stretch in merged([*stretches, *heads]):
+        is_near = bool(found) and stretch[0] - found[-1][1] <= _MAX_GAP
+        begin = found.pop()[0] if is_near else stretch[0]
+        found.append((begin, stretch[1]))
+    return found
+
+
+def _end_of_head(definition: Outlined, lines: Sequence[str]) -> int:
+    """The last line of its signature."""
+    wanted = "".join(definition.signature.rstrip("… ").split())
+    text = ""
+    for number, line in enumerate(lines[definition.line - 1 : definition.last][:_MAX_SIGNATURE_LINES]):
+        text += "".join(line.split())
+        if wanted in text:
+            return definition.line + number
+    return definition.line
 
 
 def _tables(index: Index, windows: Sequence[Slice], rules: TestRules) -> Iterator[tuple[str, Lines]]:

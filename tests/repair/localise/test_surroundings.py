@@ -48,6 +48,39 @@ def test_a_table_that_the_suspects_name_is_shown_and_so_is_the_one_that_it_names
     assert {line for first, last in found["sql/words.py"] for line in range(first, last + 1)} >= {1, 3}
 
 
+def test_the_signature_of_a_function_in_whose_midst_a_window_begins_is_shown() -> None:
+    body = "        total += 1\n" * 40
+    text = f"class Cart:\n    tax = 0\n{body}\n    @cached\n    def load(\n        self,\n        partial=None,\n    ):\n{body}{body}"
+    first = text.count("\n", 0, text.index("partial=None")) + 60
+
+    found = beyond(
+        index_of({"cart.py": text}),
+        "",
+        [Slice(artifact="cart.py", lines=(first, first + 5), text="x")],
+        rules=TestRules(),
+        room_tokens=0,
+    )
+
+    shown = "".join(each.text for each in found)
+    assert "class Cart:" in shown
+    assert "    @cached\n    def load(\n        self,\n        partial=None,\n    ):\n" in shown
+    assert len(shown.splitlines()) < 40
+
+
+def test_what_stands_between_a_signature_and_a_window_right_below_it_is_shown_too() -> None:
+    text = "def load(partial):\n    a = 1\n    b = 2\n    c = 3\n    return a\n" + "x = 1\n" * 90
+
+    found = beyond(
+        index_of({"cart.py": text}),
+        "",
+        [Slice(artifact="cart.py", lines=(4, 5), text="x")],
+        rules=TestRules(),
+        room_tokens=0,
+    )
+
+    assert [each.lines for each in found] == [(1, 5)]
+
+
 def test_of_a_long_table_the_lines_that_say_something_of_the_failure_are_shown() -> None:
     text = "".join(["KINDS = {\n", *LONG[:2_000], "    'TABLESAMPLE': 'verb',\n", *LONG[2_000:], "}\n"])
 
