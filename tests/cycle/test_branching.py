@@ -36,6 +36,15 @@ def mark(name: str, line: int, **more: Any) -> dict[str, Any]:
 JOINED = plan(mark("first", 1, join="all"), mark("second", 4, join="all", after=["first"]))
 
 
+def broken_by_its_last_commit(tree: Path) -> RepairScene:
+    """A chain whose second commit breaks a test that only the suite after it runs."""
+    breaks_b = {"a.txt": ("b = good\nc = good\nd = bad", "b = bad\nc = good\nd = good")}
+    return RepairScene(
+        tree, pattern(1), JOINED, diffs(GOOD_A), diffs(breaks_b), BudgetReached("enough"),
+        options=Options(gates=Gates(regression=False)),
+    )  # fmt: skip
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     return make_worktree(tmp_path)
@@ -122,11 +131,7 @@ def test_the_next_question_says_which_changes_were_kept_and_taken_back_and_which
 
 
 def test_a_chain_that_is_taken_back_after_the_suite_is_told_as_lost(tree: Path) -> None:
-    breaks_b = {"a.txt": ("b = good\nc = good\nd = bad", "b = bad\nc = good\nd = good")}
-    scene = RepairScene(
-        tree, pattern(1), JOINED, diffs(GOOD_A), diffs(breaks_b), BudgetReached("enough"),
-        options=Options(gates=Gates(regression=False)),
-    )  # fmt: skip
+    scene = broken_by_its_last_commit(tree)
 
     with pytest.raises(BudgetReached):
         scene.run()
@@ -152,11 +157,7 @@ def test_whatever_ends_the_run_no_half_of_a_chain_stays(tree: Path, ends: str) -
 
 
 def test_a_chain_whose_last_commit_breaks_a_test_elsewhere_is_taken_back_as_a_whole(tree: Path) -> None:
-    breaks_b = {"a.txt": ("b = good\nc = good\nd = bad", "b = bad\nc = good\nd = good")}
-    scene = RepairScene(
-        tree, pattern(1), JOINED, diffs(GOOD_A), diffs(breaks_b), BudgetReached("enough"),
-        options=Options(gates=Gates(regression=False)),
-    )  # fmt: skip
+    scene = broken_by_its_last_commit(tree)
 
     with pytest.raises(BudgetReached):
         scene.run()
