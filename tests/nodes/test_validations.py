@@ -21,7 +21,8 @@ from tests.nodes.refused_changes import (
     REVIEWING,
 )
 from tests.nodes.refused_divisions import DIVISION
-from tests.nodes.refused_plans import ARCHITECTURE, INTAKE, INTERFACE_DESIGN, PLANNING
+from tests.nodes.refused_issues import INTAKE
+from tests.nodes.refused_plans import ARCHITECTURE, INTERFACE_DESIGN, PLANNING
 from tests.nodes.refusing import Row
 
 VALIDATING = (
