@@ -11,10 +11,10 @@ from cogworks.engine.ports import MovingLedger
 from cogworks.errors import LostRace
 from cogworks.forge.bodies import STATUS_TOPIC
 from cogworks.forge.facts import LabelEvent
-from cogworks.forge.inbox import label_objection
+from cogworks.forge.inbox import label_objection, newest_event
 from cogworks.forge.labels import legible_config
 from cogworks.forge.notices import owed_comment
-from cogworks.forge.observe import newest_event, present_inputs
+from cogworks.forge.observe import present_inputs
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import blocked_comment, problem_comment, status_comment
 from cogworks.ledger.lease import VisitLease

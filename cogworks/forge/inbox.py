@@ -8,7 +8,6 @@ from datetime import datetime
 from cogworks.forge.bodies import parse_marker
 from cogworks.forge.facts import Account, Comment, LabelEvent
 from cogworks.forge.labels import LANE_LABEL
-from cogworks.forge.observe import newest_event
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, Verb
 from cogworks.pipeline.people import IgnoredLabel, Inputs
@@ -220,6 +219,15 @@ def _new_labels(snapshot: Snapshot, inputs: Inputs, config: Config) -> tuple[Lab
     # A cursor that is no longer among them is older than all of them.
     seen = next((n for n, event in enumerate(events, 1) if event.id == inputs.last_label_event_id), 0)
     return tuple(event for event in events[seen:] if event.id in current)
+
+
+def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
+    """Who put a label on the issue that is there now; None when it is not there or too long ago to be seen."""
+    if label not in snapshot.issue.labels:
+        return None
+    events = [event for event in snapshot.issue.label_events if event.label == label]
+    # What was taken off since was set by nobody who still counts.
+    return events[-1] if events and events[-1].added else None
 
 
 def _judged(comment: Comment, said: Said, snapshot: Snapshot, config: Config) -> Asked | Refused:

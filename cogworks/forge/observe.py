@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Literal, get_args
 
 from cogworks.forge.bodies import work_prefix
-from cogworks.forge.facts import LabelEvent, PullRequest
+from cogworks.forge.facts import PullRequest
+from cogworks.forge.inbox import newest_event
 from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.publication import commit_body
 from cogworks.forge.snapshot import Snapshot
@@ -136,15 +137,6 @@ def present_inputs(labels: Collection[str], names: LabelConfig) -> tuple[InputLa
         "safety_critical": names.safety_critical,
     }
     return tuple(label for label, name in called.items() if name in labels)
-
-
-def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
-    """Who put a label on the issue that is there now; None when it is not there or too long ago to be seen."""
-    if label not in snapshot.issue.labels:
-        return None
-    events = [event for event in snapshot.issue.label_events if event.label == label]
-    # What was taken off since was set by nobody who still counts.
-    return events[-1] if events and events[-1].added else None
 
 
 def counting_labels(snapshot: Snapshot, ignored: Collection[IgnoredLabel]) -> frozenset[str]:
