@@ -55,6 +55,8 @@ _MAX_HELD_WHOLE = 40
 """Lines of a class or a group that is shown with all its members."""
 _MAX_BODY_LINES = 600
 _MAX_NAMES = 2
+_AROUND_NEW = 2
+"""Lines shown on both sides of one that is new."""
 _COMMENTS = ("#", "//", "/*", "*", "--")
 
 
@@ -280,7 +282,7 @@ class _Excerpt:
 def around_changes(
     index: Index, path: str, added: Collection[int], *, room_tokens: int, is_test: bool = False
 ) -> str | None:
-    """The definitions that hold the added lines, with line numbers.
+    """The added lines with what is right around them and, where there is room, the definitions that hold them; with line numbers.
 
     Args:
         added: numbers of lines, from 1, in the file as the tree has it.
@@ -296,13 +298,30 @@ def around_changes(
     lines = text.splitlines()
     card = index.cards([path]).get(path)
     definitions = (card.definitions if card is not None else ()) or sections_of(path, lines)
+    # First: a row of a long table is no definition of its own, and would be left out with most of its table.
+    new = _stretches_of(added, len(lines), room_tokens, lines)
+    spent = tokens_of(numbered_slices(lines, new)) if new else 0
     found = excerpt(
         path,
         lines,
         definitions,
         Sought({}, touched={path: tuple(sorted(added))}),
-        room_tokens,
+        room_tokens - spent,
         is_test=is_test,
     )
     # What else is in it would only fill the room; whoever wants to know asks for the outline.
-    return numbered_slices(lines, found.stretches) if found is not None and found.stretches else None
+    shown = merged([*new, *(found.stretches if found is not None else ())])
+    return numbered_slices(lines, shown) if shown else None
+
+
+def _stretches_of(added: Collection[int], length: int, room: int, lines: Sequence[str]) -> list[Stretch]:
+    """The added lines with as much around them as there is room for; of too many the first."""
+    numbers = sorted(number for number in added if 1 <= number <= length)
+    for around in (_AROUND_NEW, 1, 0):
+        found = merged([(max(1, number - around), min(length, number + around)) for number in numbers])
+        if tokens_of(numbered_slices(lines, found)) <= room:
+            return found
+    few = len(numbers)
+    while few and tokens_of(numbered_slices(lines, merged([(each, each) for each in numbers[:few]]))) > room:
+        few //= 2
+    return merged([(each, each) for each in numbers[:few]])

@@ -73,6 +73,6 @@ def test_the_coder_is_told_that_a_file_is_shown_in_parts_and_how_to_see_the_rest
         variables = implementation_opening(the_task, ports, planned(), shown(ports, path)).variables
         return shipped_prompts().render("implementation", variables).user
 
-    words = "these are the parts that hold what is new. A look shows the rest."
+    words = "these are the parts with what is new, as far as there is room. A look shows the rest."
     assert words in said("tests/test_shop.py")
     assert words not in said("tests/test_sum.py")

@@ -438,7 +438,7 @@ def test_the_writer_sees_the_tests_of_the_module_and_the_coder_is_told_how_many_
     assert "def test_signs():" in writer
     assert f"It has {len(place.copy.files()) - 1} files. These are all:" in writer
     told = re.search(
-        r"It has (\d+) files; (\d+) of them are not for you to see or run. These are all others:\n\n<[^>]*>\n([^<]*)\n</",
+        r"It has (\d+) files; (\d+) of them are not for you to see or run. The others are:\n\n<[^>]*>\n([^<]*)\n</",
         coder,
     )
     assert told is not None

@@ -32,6 +32,24 @@ def test_the_added_lines_of_a_long_file_are_shown_in_any_language() -> None:
         assert f"{number:>5}| {text.splitlines()[number - 1]}" in found
 
 
+def test_each_new_row_of_a_long_table_is_shown() -> None:
+    cases = [
+        f'    ("https://example.com/{number}?a=b", "https://example.com/{number}?a=b"),'
+        for number in range(600)
+    ]
+    text = "\n".join(
+        ["import pytest", "", "CASES = (", *cases, ")", "", "def test_it(case):", "    assert case", ""]
+    )
+    added = set(range(50, 560, 60)) | {606}
+
+    found = around_changes(
+        index_of({"tests/test_url.py": text}), "tests/test_url.py", added, room_tokens=5_000, is_test=True
+    )
+
+    assert found is not None
+    assert [number for number in added if f"{number:>5}| " not in found] == []
+
+
 @settings(deadline=None, max_examples=examples(40))
 @given(st.sets(st.integers(1, 2_000), min_size=1, max_size=30), st.integers(400, 4_000))
 def test_what_is_shown_never_has_more_than_its_room(added: set[int], room: int) -> None:

@@ -24,6 +24,8 @@ _MAX_LINES_OF_MANY = 120
 """Of each of several definitions of one name."""
 MAX_HITS = 40
 _MAX_HITS_OF_A_FILE = 6
+_MAX_AROUND = 8
+"""Definitions of one file of tests that are named."""
 _MAX_LISTED = 150
 _MAX_DEFINITIONS = 4
 _MAX_ALSO = 20
@@ -239,7 +241,7 @@ def _references(look: Look, room: Room) -> str:
     uses = [hit for hit in hits if room.sees(hit.path) and (hit.path, hit.line) not in defined]
     if not uses:
         return f"Nothing uses {name!r} by name."
-    return f"{name!r} by name, {len(uses)} line(s):\n{_listed(uses, room, '')}"
+    return f"{name!r} by name, {len(uses)} line(s) beside its definition:\n{_listed(uses, room, '')}"
 
 
 def _tests_of(look: Look, room: Room) -> str:
@@ -252,18 +254,30 @@ def _tests_of(look: Look, room: Room) -> str:
     # Of a path the last word is how the file ends.
     name = posixpath.basename(target).split(".")[0] if target in room.paths else _last(target)
     hits = room.past.grep(rf"\b{re.escape(name)}\b", is_regex=True) if name else ()
-    counts = (
-        Counter(hit.path for hit in hits if hit.path in set(tests))
-        if not isinstance(hits, str)
-        else Counter[str]()
-    )
-    lines = [f"{path} (by its name)" for path in by_name]
+    named: dict[str, list[int]] = {}
+    for hit in () if isinstance(hits, str) else hits:
+        if hit.path in set(tests):
+            named.setdefault(hit.path, []).append(hit.line)
+    lines = [f"{path} (by its name){_around(path, named.get(path, ()), room)}" for path in by_name]
     lines += [
-        f"{path} ({count} line(s) name {name!r})"
-        for path, count in counts.most_common(20)
+        f"{path} ({len(named[path])} line(s) name {name!r}){_around(path, named[path], room)}"
+        for path in sorted(named, key=lambda each: -len(named[each]))[:20]
         if path not in by_name
     ]
     return "\n".join(lines[:40]) or f"No test has the name of {target!r} or names it."
+
+
+def _around(path: str, numbers: Sequence[int], room: Room) -> str:
+    """The smallest definitions that hold these lines, with their own lines; nothing where none does."""
+    definitions = [each for each in _defined(path, room) if each.kind not in ("variable", "constant")]
+    holding = [
+        min(around, key=lambda each: each.last - each.first)
+        for number in numbers
+        if (around := [each for each in definitions if each.first <= number <= each.last])
+    ]
+    found = [f"{each.name} {each.first}-{each.last}" for each in dict.fromkeys(holding)]
+    more = f" and {len(found) - _MAX_AROUND} more" if len(found) > _MAX_AROUND else ""
+    return f": {', '.join(found[:_MAX_AROUND])}{more}" if found else ""
 
 
 def _list(look: Look, room: Room) -> str:

@@ -147,6 +147,21 @@ def test_tests_are_found_by_name_and_by_what_they_mention() -> None:
     assert "No test has the name" in looked(look="tests_of", target="nothing_like_it")
 
 
+def test_the_tests_that_name_something_are_named_with_their_lines() -> None:
+    tests = "".join(f"def test_{letter}():\n    assert load() == 1\n\n\n" for letter in "abcdefghij")
+    files = {
+        "load.py": "def load():\n    return 1\n",
+        "tests/test_it.py": f"from load import load\n\n\n{tests}",
+        "tests/test_load.py": "from load import load\n\n\nclass TestLoad:\n    def test_x(self):\n        load()\n",
+    }
+
+    text = looked(room(files), look="tests_of", target="load")
+
+    assert "tests/test_load.py (by its name): test_x 5-6" in text
+    assert "tests/test_it.py (11 line(s) name 'load'): test_a 4-5, test_b 8-9," in text
+    assert text.endswith("test_h 32-33 and 2 more")
+
+
 def test_tests_of_a_file_are_those_that_name_it_and_not_those_that_name_its_ending() -> None:
     files = {
         "lib/parse.js": "module.exports = 1;\n",
