@@ -149,7 +149,9 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     interfaces = interface_files(task, workspace)
     names = interface_names(task)
     shown_apart = frozenset({spec_path(task), *(file.path for file in interfaces if file.is_whole)})
-    view = repository_view(task, ports, About(title=task.item.title, text=specification, without=shown_apart))
+    about = About(title=task.item.title, text=specification, without=shown_apart)
+    # A plan says which file the tests of each item go into.
+    view = repository_view(task, ports, about._replace(wants_tests=True, most_tests=1))
     ports.say("planning the sub-work-items")
     question = Question(
         prompt="planning",

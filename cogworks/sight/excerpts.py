@@ -1,16 +1,17 @@
 """Which parts of a file a request or a change is about, as many as there is room for, and an outline of the rest."""
 
-import re
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
+from cogworks.sight.called import called_by, used_by_test
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import Index
-from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, meant_in, scores_of, with_users
+from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, meant_in, names_of, scores_of, with_users
 from cogworks.sight.outlines import outline_text, sections_of
 from cogworks.sight.passages import GAP_TOKENS, Passages
 from cogworks.sight.seen import Stretch
-from cogworks.sight.stretches import merged, numbered_slices, tokens_of
+from cogworks.sight.stretches import closed, merged, numbered_slices, tokens_of
 
 _MAX_PARTS = 40
 _ALONE_SHARE, _AMONG_SHARE, _SHORT_SHARE = 0.75, 0.65, 0.85
@@ -30,6 +31,8 @@ _LEAST_SHARE = 0.4
 _LEAST_TOKENS = 100
 _HEAD_SHARE = 0.25
 """Of a test file's room, what its beginning may take."""
+_SHORT_SECTION = 20
+"""Lines of a section of a document that is shown whole or not at all."""
 _MAX_LEAD, _MAX_HEADER = 25, 12
 _HEADER_ENDS = (":", "{", "=>", "= [", "= (")
 _HOLDERS = frozenset(
@@ -47,10 +50,6 @@ _HOLDERS = frozenset(
         "section",
     ]
 )
-_HELPERS = frozenset(["function", "method", "class"])
-_MAX_HELPER, _MOST_HELPERS = 40, 3
-"""Lines of what a test uses of its own file, and how much of it is shown beside it."""
-_WORD = re.compile(r"\w{4,}")
 _MAX_HELD_WHOLE = 40
 """Lines of a class or a group that is shown with all its members."""
 _MAX_BODY_LINES = 600
@@ -121,6 +120,7 @@ class _Excerpt:
         self._scores = with_users(basis, definitions, texts, used)
         self._passages = Passages(lines, sought._replace(used=used), touched)
         self._about = self._asked_about()
+        self._called: frozenset[int] = frozenset()
 
     def within(self, room: int) -> Excerpt | None:
         outline = outline_text(self._definitions, self._scores, round(_OUTLINE_SHARE * room))
@@ -130,6 +130,8 @@ class _Excerpt:
         taken: set[int] = set()
         while waiting and len(taken) < _MAX_PARTS:
             place = waiting.pop(0)
+            if place in taken:
+                continue
             spent = tokens_of(numbered_slices(self._lines, chosen)) if chosen else 0
             if left - spent < _LEAST_TOKENS:
                 break
@@ -138,9 +140,10 @@ class _Excerpt:
             taken.add(place)
             if part and tokens_of(numbered_slices(self._lines, attempt)) <= left:
                 chosen = attempt
-                waiting = [*self._called(place, taken), *waiting]
+                waiting = self._with_used(self._used(place, taken), waiting)
         if not chosen:
             return None
+        chosen = closed(self._lines, chosen, left)
         text = numbered_slices(self._lines, chosen)
         rest = outline_text(self._definitions, self._scores, room - tokens_of(text) - 2, without=chosen)
         return Excerpt(f"{text}\n\n{rest}" if rest else text, tuple(chosen), self.names)
@@ -148,9 +151,7 @@ class _Excerpt:
     def _asked_about(self) -> frozenset[int]:
         """Places of the functions that the request names, and of the one that matches best."""
         best = self._order()[:1] if self._definitions else []
-        return frozenset(
-            [*best, *(place for place, each in enumerate(self._definitions) if each.name in self._meant)]
-        )
+        return frozenset([*best, *filter(self._is_meant, range(len(self._definitions)))])
 
     def _order(self) -> list[int]:
         """Places of what is shown, the best first; the whole file where it has no definitions."""
@@ -199,11 +200,9 @@ class _Excerpt:
         length = own.last - own.first
         is_about = place in self._about and not held
         share = round((_ABOUT_SHARE if is_about else self._share) * room)
-        if own.kind == "section" and self._quoted.names(own.name):
-            attempt = [(own.first, min(held, default=own.last + 1) - 1)]
-            if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
-                return attempt
-        if own.name in self._meant and not held:
+        if own.kind == "section" and (attempt := self._whole_section(place, room)) is not None:
+            return attempt
+        if (own.name in self._meant or place in self._called) and not held:
             for attempt in (whole, [*self._without_documentation(own), *headers]):
                 if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
                     return attempt
@@ -222,21 +221,45 @@ class _Excerpt:
         inside = self._passages.matching(numbers, left, or_beginning=not held)
         return [header, *headers, *inside] if inside or header[1] >= own.last else []
 
-    def _called(self, place: int, taken: Collection[int]) -> list[int]:
-        """What a test uses of its own file: without it nobody can write one like it."""
-        own = self._definitions[place] if self._is_test and place >= 0 else None
-        if own is None or self._held[place]:
+    def _whole_section(self, place: int, room: int) -> list[Stretch] | None:
+        """What a section says itself, where it is short or meant; None where a part of it has to do. Of a few lines a part helps nobody."""
+        own = self._definitions[place]
+        attempt = [(own.first, min(self._held[place], default=own.last + 1) - 1)]
+        is_short = attempt[0][1] - own.first < _SHORT_SECTION
+        if not is_short and not self._quoted.names(own.name) and not self._is_meant(place):
+            return None
+        if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
+            return attempt
+        return [] if is_short else None
+
+    def _with_used(self, used: Sequence[int], waiting: Sequence[int]) -> list[int]:
+        """What is used comes first; of a function that the request names, after the others that it names."""
+        named = [] if self._is_test else [*takewhile(self._is_meant, waiting)]
+        if not self._is_test:
+            self._called |= frozenset(used)
+            self._about |= self._called
+        return [*named, *used, *(place for place in waiting[len(named) :] if place not in used)]
+
+    def _is_meant(self, place: int) -> bool:
+        """Whether the request names a definition, or what the heading of a section is about."""
+        own = self._definitions[place]
+        return not self._meant.isdisjoint(names_of(own))
+
+    def _used(self, place: int, taken: Collection[int]) -> list[int]:
+        """Of its own file, what a test uses, and what a function calls that the request names."""
+        if place < 0 or self._held[place]:
             return []
-        words = frozenset(_WORD.findall(self._own_text(place)))
-        return [
-            other
-            for other, each in enumerate(self._definitions)
-            if each.name in words
-            and other not in (place, *taken)
-            and not each.name.lower().startswith("test")
-            and each.kind in _HELPERS
-            and each.last - each.first < _MAX_HELPER
-        ][:_MOST_HELPERS]
+        if self._is_test:
+            return used_by_test(place, self._definitions, self._own_text(place), but=taken)
+        own = self._definitions[place]
+        if not self._is_meant(place):
+            return []
+        code = (
+            self._lines[at - 1]
+            for first, last in self._without_documentation(own)
+            for at in range(first, last + 1)
+        )
+        return called_by(place, self._definitions, "\n".join(code), but=taken)
 
     def _without_documentation(self, own: Outlined) -> list[Stretch]:
         """The header and the code of a definition."""

@@ -70,6 +70,8 @@ class Quoted:
         return False
 
 
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{2,}")
+_LOOKS_LIKE_CODE = re.compile(r"\w_\w|[a-z][A-Z]")
 _K1, _B = 1.2, 0.6
 _HEAD_WEIGHT = 3
 """How often a word of its header counts, beside those of its body."""
@@ -117,6 +119,17 @@ def meant_in(sought: Sought) -> frozenset[str]:
     )
 
 
+def names_of(each: Outlined) -> frozenset[str]:
+    """The name of a definition; of a section what its heading says as code, with its spelling: `withBase(input, base)`."""
+    if each.kind != "section":
+        return frozenset((each.name,))
+    return frozenset(
+        found[0]
+        for found in _IDENTIFIER.finditer(each.name)
+        if _LOOKS_LIKE_CODE.search(found[0]) or each.name[found.end() : found.end() + 1] == "("
+    )
+
+
 def scores_of(
     definitions: Sequence[Outlined], texts: Sequence[str], sought: Sought, path: str
 ) -> list[float]:
@@ -144,8 +157,8 @@ def scores_of(
         _touching(each, touched)
         if each.name == _EXPORTED
         else by_words[place]
-        + _NAMED * sought.symbols.get(each.name, 0.0)
-        + more * sought.stressed.get(each.name, 0.0)
+        + _NAMED * max((sought.symbols.get(name, 0.0) for name in names_of(each)), default=0.0)
+        + more * max((sought.stressed.get(name, 0.0) for name in names_of(each)), default=0.0)
         + (2 * (_NAMED + more) if each.kind == "section" and sought.quoted.names(each.name) else 0.0)
         + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
         + _touching(each, touched)

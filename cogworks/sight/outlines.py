@@ -105,6 +105,7 @@ def _depth(definitions: Sequence[Outlined], place: int) -> int:
 _MARKDOWN = re.compile(r"(?P<mark>#{1,6})\s+(?P<title>\S.*?)\s*#*\s*$")
 _ASCIIDOC = re.compile(r"(?P<mark>={1,6})\s+(?P<title>\S.*?)\s*$")
 _TABLE = re.compile(r"\[\[?(?P<title>[^\[\]]+)\]\]?\s*(?:[#;].*)?$")
+_KEY = re.compile(r'(?P<indent>\s*)"(?P<title>[^"\\]{1,150})"\s*:\s*[\[{]\s*$')
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}\s*$")
 _FENCE = ("```", "~~~")
 _MAX_TITLE = 150
@@ -143,10 +144,20 @@ def _headings(suffix: str, lines: Sequence[str]) -> Iterator[_Heading]:
         yield from _marked(lines, _ASCIIDOC)
     elif suffix in (".rst", ".txt"):
         yield from _underlined(lines)
+    elif suffix == ".json":
+        yield from _keyed(lines)
     elif suffix in (".toml", ".ini", ".cfg", ".conf"):
         for row, line in enumerate(lines):
             if found := _TABLE.match(line):
                 yield _Heading(row, 1, found["title"].strip())
+
+
+def _keyed(lines: Sequence[str]) -> Iterator[_Heading]:
+    """Lists and tables of an object, as far as they are indented as its first line: what is deeper is a part of them."""
+    outer = next((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), 0)
+    for row, line in enumerate(lines):
+        if (found := _KEY.match(line)) and len(found["indent"]) == outer:
+            yield _Heading(row, 1, found["title"])
 
 
 def _marked(lines: Sequence[str], heading: re.Pattern[str]) -> Iterator[_Heading]:

@@ -22,7 +22,7 @@ _FRAME = re.compile(
 )
 _QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _PATH = re.compile(
-    r"(?<![\w/])(?:[\w.+-]{1,200}/)*[\w+-]{1,200}\.[A-Za-z]\w{0,7}\b|(?:[\w.+-]{1,200}/)+[\w.+-]{1,200}"
+    r"(?<![\w/])(?:[\w.+-]{1,200}/)*[\w+-]{1,200}(?:\.[\w+-]{1,40}){0,3}\.[A-Za-z]\w{0,7}\b|(?:[\w.+-]{1,200}/)+[\w.+-]{1,200}"
 )
 _SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -64,6 +64,8 @@ class About(NamedTuple):
     """Paths that are not even named."""
     wants_tests: bool = False
     """Whether the tests nearest to what it is about are shown, for whoever writes more of them."""
+    most_tests: int = 2
+    """How many files of tests that are; who only says where tests go needs one."""
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """Path -> lines that a change touched; the definitions around them are shown, and every line has its number."""
     looked: Mapping[str, Sequence[Stretch]] = MappingProxyType({})

@@ -1,9 +1,12 @@
 """Stretches of a file, from 1 and with both ends: put together, written with the numbers of their lines, and how much room a text takes."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 _SLICE_CONTEXT = 2
 """Lines between two stretches that are rather shown than said to be missing."""
+_MAX_CLOSED = 4
+"""Lines between two stretches that are shown where there is room: a gap is as hard to read as they are."""
 _MAX_LINE_CHARS = 400
 
 
@@ -40,6 +43,21 @@ def merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((first, last))
     return merged
+
+
+def closed(lines: Sequence[str], stretches: Sequence[tuple[int, int]], room: int) -> list[tuple[int, int]]:
+    """Without the short gaps between them, the shortest first, as far as all of it stays within the room."""
+    found = [*stretches]
+    gaps = sorted(
+        (after[0] - before[1], before[1], after[0])
+        for before, after in pairwise(stretches)
+        if after[0] - before[1] <= _MAX_CLOSED + 1
+    )
+    for _, first, last in gaps:
+        attempt = merged([*found, (first, last)])
+        if tokens_of(numbered_slices(lines, attempt)) <= room:
+            found = attempt
+    return found
 
 
 BYTES_PER_TOKEN = 3

@@ -6,14 +6,13 @@ from cogworks.sight.index import Index
 from cogworks.sight.kinds import Kind
 from cogworks.sight.ranking import CERTAIN, Ranked, subject_of
 
-_MOST = 2
 _TARGETS = 4
 _MAX_COMPARED = 60
 _SAME_SUBJECT, _IMPORTS, _MATCHES = 2.0, 1.5, 1.0
 
 
-def tests_near(index: Index, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    """The test files that are nearest to the source files that were asked for, or else to the best ones; the nearest first.
+def tests_near(index: Index, ranked: Sequence[Ranked], most: int) -> tuple[Ranked, ...]:
+    """The test files that are nearest to the source files that were asked for, or else to the best ones; the nearest first, so many at most.
 
     A test that has the name of such a file, one that imports it, or its package, and one that says much of what the request says are near.
     """
@@ -30,7 +29,7 @@ def tests_near(index: Index, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
         + sum(_nearness(each.path, imports.get(each.path, ()), targets))
         for each in tests
     }
-    return tuple(sorted(tests, key=lambda each: (-scores[each.path], each.path))[:_MOST])
+    return tuple(sorted(tests, key=lambda each: (-scores[each.path], each.path))[:most])
 
 
 def _nearness(test: str, imported: Collection[str], targets: Sequence[str]) -> Iterator[float]:

@@ -20,7 +20,8 @@ from cogworks.vocabulary import Value
 
 Level = Literal["whole", "slices", "outline", "named"]
 DEFAULT_ROOM_TOKENS = 12_000
-_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.11, 0.06, 0.08, 0.24
+_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.11, 0.06, 0.08, 0.12
+"""Of the room; of tests, what each file may take."""
 _FEW_NAMED_SHARE = 0.02
 """Of the room, what names take where every file is listed anyway."""
 _FIRST_SHARE, _MEANT_SHARE, _NEXT_SHARE = 0.5, 0.55, 0.4
@@ -61,7 +62,9 @@ _MANIFESTS = (
     "setup.cfg",
     "composer.json",
 )
-_MANIFEST_TERMS = "dependencies requires python engines scripts test main exports version"
+_SHORT_MANIFEST, _SHORT_MANIFEST_SHARE = 60, 0.12
+"""Lines of a manifest that is shown whole, where it takes no more than so much of the whole room."""
+_MANIFEST_TERMS = "dependencies requires engines scripts test pytest lint ruff eslint mypy"
 """What of a manifest, and of rules, matters to whoever changes code, whatever the request is about."""
 
 
@@ -133,7 +136,7 @@ class _View:
         left -= sum(each.tokens for each in beside)
         shown = {each.path: each for each in certain}
         tests = self._tests(ranked)
-        kept = min(left, round(self._room * _TESTS_SHARE)) if tests else 0
+        kept = min(left, round(self._room * _TESTS_SHARE * self._about.most_tests)) if tests else 0
         left -= kept
         scores = sorted((each.score for each in ranked if each.score < CERTAIN), reverse=True)
         is_ahead = len(scores) > 1 and scores[1] <= _LEAD * scores[0]
@@ -231,7 +234,7 @@ class _View:
         """Those that whoever writes tests has to see, the nearest first."""
         if not self._about.wants_tests:
             return {}
-        near = tests_near(self._index, ranked)
+        near = tests_near(self._index, ranked, self._about.most_tests)
         # One that was asked for has more room in its own right.
         return {each.path: each for each in near if each.score < CERTAIN}
 
@@ -274,11 +277,19 @@ class _View:
         found = []
         for place, (path, reason, terms) in enumerate(wanted):
             sought = Sought(dict.fromkeys(terms_of(terms), 1.0))
-            each = self._best_level(by_path[path], room // (len(wanted) - place), sought)
+            own = max(room // (len(wanted) - place), self._short_manifest(path))
+            each = self._best_level(by_path[path], own, sought)
             if each is not None:
                 found.append(each.model_copy(update={"reasons": (reason, *each.reasons)}))
                 room -= each.tokens
         return found
+
+    def _short_manifest(self, path: str) -> int:
+        """What a manifest takes that is short enough to be shown whole: most lines of a part of it would be braces. Otherwise 0."""
+        text = self._index.text(path)
+        is_short = path.lower() in _MANIFESTS and text.count("\n") <= _SHORT_MANIFEST
+        tokens = tokens_of(text)
+        return tokens if is_short and tokens <= _SHORT_MANIFEST_SHARE * self._room else 0
 
     def _best_level(self, each: Ranked, room: int, sought: Sought | None = None) -> Shown | None:
         """The whole file, or what of it matches.

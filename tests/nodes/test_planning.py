@@ -128,3 +128,14 @@ def test_a_pipeline_without_interface_design_is_planned_from_the_specification_a
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output == {"sub_work_items": [output(planned(interfaces=()))]}
+
+
+def test_the_test_file_nearest_to_what_changes_is_in_the_question() -> None:
+    tests = "from src.adder.core import add\n\n\ndef test_two_numbers():\n    assert add(2, 2) == 4\n"
+    files = {**FILES, "src/adder/core.py": "def add(a, b):\n    return a + b\n", "tests/test_zeal.py": tests}
+    about = {**INPUTS["specification"], "markdown": "`add` in src/adder/core.py is wrong."}
+    world = ports(PLAN, files=files)
+
+    run(task("planning", inputs={"specification": about}), world)
+
+    assert "def test_two_numbers():" in world.model.asked[0]

@@ -3,8 +3,11 @@
 import re
 from itertools import pairwise
 
+import pytest
+
 from cogworks.sight.kinds import is_test
 from cogworks.sight.question import About
+from cogworks.sight.stretches import closed
 from cogworks.sight.view import Shown, first_view
 from tests.sight.trees import index_of
 
@@ -374,3 +377,37 @@ def test_a_list_of_exported_names_gives_its_room_to_what_is_meant() -> None:
 
     assert "        return format(float(value), floatfmt)" in shown
     assert not any("render_digits_" in line for line in shown)
+
+
+API = "# Paths\n\n" + "".join(
+    f"### `{name}(input, base)`\n\nWhat {name} does with a base.\n\nIf input has no base, it stays.\n\n**Example:**\n\n"
+    f'```js\n{name}("/foo/bar", "/foo"); // "/bar"\n```\n\n'
+    for name in ["withBase", "withoutBase", *(f"with{word.capitalize()}" for word in SAID)]
+)
+
+
+@pytest.mark.parametrize("room_tokens", [1_400, 2_000, 3_000])
+def test_a_short_section_is_shown_whole_or_not_at_all_and_first_where_its_heading_says_what_is_named(
+    room_tokens: int,
+) -> None:
+    about = About(
+        title="withBase and withoutBase match the base inside of a segment",
+        text='`withoutBase("/foo-bar", "/foo")` returns a wrong path.',
+        wanted=("README.md",),
+    )
+
+    shown = shown_lines(part_of("README.md", API, about, room_tokens=room_tokens))
+
+    starts = [number for number, line in shown.items() if line.startswith("### ")]
+    assert {API.splitlines()[number - 1] for number in starts} >= {
+        "### `withBase(input, base)`",
+        "### `withoutBase(input, base)`",
+    }
+    assert all(number + more in shown for number in starts for more in range(11))
+
+
+def test_a_short_gap_between_lines_that_are_shown_is_closed_where_there_is_room() -> None:
+    lines = [f"line {number}" for number in range(1, 31)]
+
+    assert closed(lines, [(1, 3), (8, 9), (15, 16)], 1_000) == [(1, 9), (15, 16)]
+    assert closed(lines, [(1, 3), (8, 9), (15, 16)], 60) == [(1, 3), (8, 9), (15, 16)]

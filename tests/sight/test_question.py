@@ -95,3 +95,13 @@ def test_any_request_is_read(text: str, title: str) -> None:
 )
 def test_what_a_title_begins_with_says_which_part_is_meant(title: str, scope: tuple[str, ...]) -> None:
     assert named_in(About(title=title)).scope == scope
+
+
+def test_a_path_whose_name_has_several_dots_is_found_whole() -> None:
+    text = "All in `test/base.test.ts`, see eslint.config.mjs and src/cart.spec.js."
+
+    assert set(named_in(About(text=text)).paths) == {
+        "test/base.test.ts",
+        "eslint.config.mjs",
+        "src/cart.spec.js",
+    }

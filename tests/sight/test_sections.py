@@ -29,6 +29,11 @@ TOML = "[project]\nname = 'a'\n\n[tool.x]\ny = [1]\n[[tool.z]]\n"
             TOML,
             [("project", 1, 3, -1), ("tool.x", 4, 5, -1), ("tool.z", 6, 6, -1)],
         ),
+        (
+            "package.json",
+            '{\n  "name": "a",\n  "scripts": {\n    "test": [\n    ]\n  },\n  "files": [\n  ]\n}\n',
+            [("scripts", 3, 6, -1), ("files", 7, 9, -1)],
+        ),
         ("a.py", "# not a heading\n", []),
     ],
 )
@@ -41,7 +46,8 @@ def test_sections_have_their_lines_and_what_they_are_in(
 
 
 @given(
-    st.text(alphabet="#=-~ ab\n[]`'", max_size=300), st.sampled_from(["a.md", "a.rst", "a.toml", "a.adoc"])
+    st.text(alphabet="#=-~ ab\n[]`'\":{", max_size=300),
+    st.sampled_from(["a.md", "a.rst", "a.toml", "a.adoc", "a.json"]),
 )
 def test_any_text_has_sections_inside_of_each_other(text: str, path: str) -> None:
     lines = text.splitlines()

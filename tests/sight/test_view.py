@@ -347,3 +347,45 @@ def test_nothing_beside_leaves_the_view_as_it_was() -> None:
     about = About(title="Wrong total of a basket")
 
     assert first_view(index_of(SHOP), about).beside == ()
+
+
+PACKAGE = (
+    '{\n  "name": "shop",\n  "version": "1.0.0",\n  "exports": {\n'
+    + "".join(f'    "./part{number}": "./dist/part{number}.js",\n' for number in range(30))
+    + '    ".": "./dist/index.js"\n  },\n  "scripts": {\n    "build": "tsc",\n    "lint": "eslint .",\n    "test": "vitest"\n  },\n'
+    '  "devDependencies": {\n    "vitest": "^3.0.0"\n  }\n}\n'
+)
+
+
+def test_a_short_manifest_is_shown_whole() -> None:
+    view = first_view(
+        index_of({**SHOP, "package.json": PACKAGE, "pyproject.toml": ""}), PRICES, room_tokens=4_800
+    )
+
+    (shown,) = (each for each in view.files if each.path == "package.json")
+    assert shown.tokens > 0.08 * 4_800
+    assert (shown.level, shown.text) == ("whole", PACKAGE)
+
+
+def test_of_a_long_manifest_the_parts_that_say_how_tests_run_are_shown_without_gaps() -> None:
+    long = PACKAGE.replace(
+        '    ".":', "".join(f'    "./more{n}": "./dist/more{n}.js",\n' for n in range(200)) + '    ".":'
+    )
+    view = first_view(index_of({**SHOP, "package.json": long}), PRICES, room_tokens=4_800)
+
+    (shown,) = (each for each in view.files if each.path == "package.json")
+    lines = long.splitlines()
+    start = lines.index('  "scripts": {') + 1
+    assert any(first <= start and start + 4 <= last for first, last in shown.lines)
+
+
+def test_whoever_plans_sees_the_one_test_file_that_is_nearest() -> None:
+    about = About(
+        title="Change the cents", text="`src/shop/pricing.py`: `rounded`", wants_tests=True, most_tests=1
+    )
+
+    reasons = [
+        each.reasons for each in first_view(index_of(SHOP), about).files if each.path.startswith("tests")
+    ]
+
+    assert [each[0] for each in reasons] == ["tests near"]

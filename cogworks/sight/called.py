@@ -1,0 +1,72 @@
+"""What a definition uses of its own file: without it nobody can say where a fault is, or write a test like it."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from cogworks.sight.cards import Outlined
+
+_HELPERS = frozenset(["function", "method", "class"])
+_MAX_HELPER, _MOST_HELPERS = 40, 3
+"""Lines of what a test uses of its own file, and how much of it is shown beside it."""
+_MOST_CALLED = 4
+_WORD = re.compile(r"\w{4,}")
+_CALL = re.compile(
+    r"(?<![\w$.>:])(?:(?P<around>[\w$@]{1,60})(?:\?\.|\.|->|::))?(?P<name>[A-Za-z_$][\w$]{2,80}[!?]?)(?:(?:::)?<[^<>()\n]{0,80}>)?(?:\(|(?<=[!?])\s)"
+)
+"""A name that is called, and what stands before its dot."""
+_OWN = frozenset(["self", "cls", "this", "Self", "super", "$this"])
+_RECEIVER = re.compile(r"func \((\w+)\s")
+"""What a method of Go calls its own object."""
+_NO_CODE = frozenset(["test", "section"])
+
+
+def used_by_test(
+    place: int, definitions: Sequence[Outlined], text: str, *, but: Collection[int] = ()
+) -> list[int]:
+    """Places of the helpers that a test names, in the order of the file.
+
+    Args:
+        text: what is the test's own.
+        but: places that are shown already.
+    """
+    words = frozenset(_WORD.findall(text))
+    return [
+        other
+        for other, each in enumerate(definitions)
+        if each.name in words
+        and other not in (place, *but)
+        and not each.name.lower().startswith("test")
+        and each.kind in _HELPERS
+        and each.last - each.first < _MAX_HELPER
+    ][:_MOST_HELPERS]
+
+
+def called_by(
+    place: int, definitions: Sequence[Outlined], code: str, *, but: Collection[int] = ()
+) -> list[int]:
+    """Places of the functions of the same file that a definition calls, in the order of the calls.
+
+    A method counts where it is called on the object itself.
+
+    Args:
+        code: of the definition, without its documentation.
+        but: places that are shown already.
+    """
+    own = definitions[place]
+    mine = {*_OWN, *_RECEIVER.findall(own.signature)}
+    called = [each["name"] for each in _CALL.finditer(code) if not each["around"] or each["around"] in mine]
+    by_name: dict[str, int] = {}
+    for other, each in enumerate(definitions):
+        is_near = each.parent in (-1, own.parent, place)
+        if not is_near or each.name == own.name or each.kind in _NO_CODE:
+            continue
+        # Of several with one name, as overloads have it, the longest has the code.
+        known = by_name.get(each.name)
+        if known is None or _length(each) > _length(definitions[known]):
+            by_name[each.name] = other
+    found = (by_name[name] for name in dict.fromkeys(called) if name in by_name)
+    return [other for other in found if other not in but][:_MOST_CALLED]
+
+
+def _length(each: Outlined) -> int:
+    return each.last - each.first

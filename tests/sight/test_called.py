@@ -1,0 +1,82 @@
+"""What of its own file is shown beside a definition that the request names."""
+
+import pytest
+
+from cogworks.sight.called import called_by
+from cogworks.sight.cards import card_of
+from cogworks.sight.question import About
+from tests.sight.test_excerpts import filler, part_of, shown_lines
+
+SPLIT = (
+    "def _split_parts(value):\n"
+    + "".join(f"    part_{n} = value[{n}:]\n" for n in range(60))
+    + "    return part_1\n"
+)
+ALIKE = "\n\n".join(
+    f'def query_path_{n}(url):\n    """A url with a query and a path, in a scheme that is special.\n\n'
+    + f"    >>> query_path_{n}('https://example.com?a=b')\n" * 12
+    + '    """\n    return url\n'
+    for n in range(12)
+)
+URLS = (
+    f"{filler(40)}\n\n{SPLIT}\n\n{ALIKE}\n\n"
+    'def safe_url(url):\n    """See _joined(url)."""\n    return "".join(_split_parts(url))\n\n\n'
+    f"def _joined(parts):\n    return sum(parts)\n\n\n{filler(40, 40)}"
+)
+SAFE = About(
+    title="safe_url() keeps a url without a path",
+    text="A url of a special scheme that has a query and no path stays as it is.",
+)
+
+
+def test_what_a_named_function_calls_in_its_file_comes_before_what_only_shares_words() -> None:
+    shown = [*shown_lines(part_of("src/urls.py", URLS, SAFE, room_tokens=2_600)).values()]
+
+    assert '    return "".join(_split_parts(url))' in shown
+    assert [line for line in SPLIT.splitlines() if line in shown] == SPLIT.splitlines()
+
+
+def test_what_the_documentation_of_a_function_says_is_no_call() -> None:
+    shown = shown_lines(part_of("src/urls.py", URLS, SAFE, room_tokens=2_600)).values()
+
+    assert "    return sum(parts)" not in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        (
+            "a.py",
+            "def own():\n    first()\n    x.other()\n\ndef other(): ...\n\ndef first(): ...\n",
+            ["first"],
+        ),
+        (
+            "a.py",
+            "class A:\n    def own(self):\n        self.close(x.total())\n\n    def total(self): ...\n\n    def close(self): ...\n",
+            ["close"],
+        ),
+        (
+            "a.ts",
+            "function own() { return late(a<b>(1)); }\nfunction late(a: string): void;\nfunction late(a: any) {\n  return a;\n}\n",
+            ["late"],
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc (c *Call) own() { c.send(); d.stop() }\n\nfunc (c *Call) send() {}\n\nfunc (c *Call) stop() {}\n",
+            ["send"],
+        ),
+        ("a.rs", "fn own() { Self::made(); helper::<u8>(1) }\n\nfn helper<T>(a: T) {}\n", ["helper"]),
+        ("a.py", "def own():\n    own()\n    return [made for made in x]\n\ndef made(): ...\n", []),
+    ],
+    ids=["functions", "methods of the object", "overloads", "receiver", "type arguments", "itself and names"],
+)
+def test_calls_of_the_same_file_are_told_from_others(path: str, text: str, expected: list[str]) -> None:
+    definitions = card_of(path, text).definitions
+    [own] = [place for place, each in enumerate(definitions) if each.name == "own"]
+    code = "\n".join(text.splitlines()[definitions[own].first - 1 : definitions[own].last])
+
+    found = called_by(own, definitions, code)
+
+    assert [definitions[place].name for place in found] == expected
+    assert all(definitions[place].last - definitions[place].first >= 2 for place in found if path == "a.ts")
+    assert called_by(own, definitions, code, but=found) == []
