@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cogworks.codebase.diffparsing import parse_diff
@@ -31,6 +31,8 @@ class Copy:
     start: CommitOid
     """With these tests; the final patch begins here."""
     handed_over: tuple[str, ...]
+    uncommitted: tuple[str, ...] = ()
+    """Paths that differ from the commit of the checkout, or are not in it."""
 
     def base(self) -> str:
         """The commit whose manifests say what the tests need; no diff can change that."""
@@ -93,7 +95,7 @@ def clone_as_it_lies(repository: Path, instance: Instance, folder: Path, say: Ca
         )
     if lying.uncommitted or lying.committed is None or instance.base_commit:
         # Files that somebody put there may differ from what git would check out.
-        return clone_of(lying.path, instance, folder, say)
+        return replace(clone_of(lying.path, instance, folder, say), uncommitted=tuple(lying.uncommitted))
     path = lying.path.rename(folder / _TREE)
     return _with_tests(Copy(path, git, lying.commit, ()), instance.test_patch)
 

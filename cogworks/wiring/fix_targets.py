@@ -1,7 +1,8 @@
 """Which tests a repair is about: those that are named, or all that fail."""
 
 import re
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from cogworks.domain_services.messages import EVERYTHING, ErrorCode, TestReport
@@ -13,6 +14,12 @@ from cogworks.repair.unloaded import MAX_NAMED, unloaded_of
 
 _QUOTED = re.compile(r"[\"'`]([\w-]{1,100})")
 """The first part of what a reason names, `shop` of `No module named 'shop.cart'`."""
+
+_LINTED = re.compile(
+    r"::(?:ruff(?:::format)?|mypy(?:-status)?|flake-?8|black|isort|pylint|pycodestyle|pydocstyle)$",
+    re.IGNORECASE,
+)
+"""What plugins of pytest call the checks of a file by a linter, e.g. `shop/cart.py::ruff` of pytest-ruff."""
 
 
 class RunsTests(Protocol):
@@ -31,11 +38,16 @@ def with_failing(
     say: Callable[[str], None],
     *,
     is_own: Callable[[str], bool] = lambda _: False,
+    uncommitted: Collection[str] = (),
 ) -> Instance:
-    """The task with every test that fails now; the suite runs once for it.
+    """The task with the tests that fail now; the suite runs once for it.
+
+    Of what fails, checks of linters that run as tests are left out, unless nothing else fails: which of them fail depends on the
+    linter's version.
 
     Args:
         is_own: whether a name is that of a file or folder of the repository: what is missing of its own can be repaired.
+        uncommitted: paths with work that is not committed; failing tests there are pointed out among others.
 
     Raises:
         NothingFails: all tests pass.
@@ -59,10 +71,32 @@ def with_failing(
         raise UsageError(f"no test ran{why}. Give the command that runs your tests with `--test-cmd`.")
     if not failing:
         raise NothingFails(f"{len(report.cases)} test(s) ran and none fails. There is nothing to repair.")
-    more = len(failing) - MAX_NAMED
-    named = ", ".join(failing[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-    say(f"{len(failing)} of {len(report.cases)} test(s) to repair: {named}")
-    return instance.model_copy(update={"failing_tests": failing})
+    wanted = tuple(each for each in failing if not _LINTED.search(each)) or failing
+    say(f"{len(wanted)} of {len(report.cases)} test(s) to repair: {_named(wanted)}")
+    if linted := [each for each in failing if each not in wanted]:
+        say(f"{len(linted)} check(s) of a linter fail and are left alone: {_named(linted)}")
+    if own := _in_own_tests(wanted, uncommitted):
+        say(f"{len(own)} of them in uncommitted file(s) of tests; for those alone: {_as_options(own)}")
+    return instance.model_copy(update={"failing_tests": wanted})
+
+
+def _in_own_tests(failing: Sequence[str], uncommitted: Collection[str]) -> list[str]:
+    """Those in uncommitted files of tests, where others fail as well: these may be what somebody is after."""
+    from cogworks.sight.kinds import is_test  # noqa: PLC0415 - loaded by now, for the tests took their time
+
+    there = {path for path in uncommitted if is_test(path)}
+    own = [each for each in failing if each.partition("::")[0] in there]
+    return own if len(own) < len(failing) else []
+
+
+def _named(tests: Sequence[str]) -> str:
+    more = len(tests) - MAX_NAMED
+    return ", ".join(tests[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _as_options(tests: Sequence[str]) -> str:
+    more = " …" if len(tests) > MAX_NAMED else ""
+    return " ".join(f"--test {shlex.quote(each)}" for each in tests[:MAX_NAMED]) + more
 
 
 def asked_once(checks: RunsTests, tests: tuple[str, ...], limit_s: float) -> TestReport:

@@ -3,7 +3,7 @@
 Loads what the first run of the tests needs. While they run the model is opened, and whoever waits may load the rest, which is in `wiring/fix`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -113,7 +113,7 @@ def open_workplace(
                 lambda: _opened(opened, order, environment, files, provider=provider, during=during, say=say)
             )
             try:
-                instance = _with_targets(order, ChecksMeanwhile(consulted, opening), say)
+                instance = _with_targets(order, ChecksMeanwhile(consulted, opening), say, copy.uncommitted)
             finally:
                 # What it opens is closed with everything else, and not before it is open.
                 asked = opening.result()
@@ -138,11 +138,14 @@ def _is_own(repository: Path, name: str) -> bool:
     return any((place / each).exists() for place in places for each in (name, f"{name}.py"))
 
 
-def _with_targets(order: Order, checks: RunsTests, say: Callable[[str], None]) -> Instance:
+def _with_targets(
+    order: Order, checks: RunsTests, say: Callable[[str], None], uncommitted: Sequence[str]
+) -> Instance:
     """The task with its failing tests. Raises: as `with_failing`."""
     instance = order.instance
     if not instance.failing_tests:
-        return with_failing(instance, checks, say, is_own=partial(_is_own, order.repository))
+        is_own = partial(_is_own, order.repository)
+        return with_failing(instance, checks, say, is_own=is_own, uncommitted=uncommitted)
     if order.words:
         asked_once(checks, instance.failing_tests, RepairLimits().targeted_s)
     return instance

@@ -65,6 +65,55 @@ def test_where_a_module_of_the_repository_is_missing_what_imports_it_is_repaired
     assert found.failing_tests == ("tests/test_cart.py",)
 
 
+@pytest.mark.parametrize(
+    ("failing", "wanted"),
+    [
+        (["tests/test_a.py::x", "a.py::ruff", "a.py::ruff::format", "b.py::mypy"], ["tests/test_a.py::x"]),
+        (["a.py::ruff", "b.py::FLAKE8"], ["a.py::ruff", "b.py::FLAKE8"]),
+    ],
+    ids=["linters beside a test", "nothing but linters"],
+)
+def test_checks_of_linters_are_repaired_only_where_nothing_else_fails(
+    failing: list[str], wanted: list[str]
+) -> None:
+    said: list[str] = []
+
+    found = with_failing(INSTANCE, Suite(_failed(failing)), said.append)
+
+    assert list(found.failing_tests) == wanted
+    assert ("3 check(s) of a linter fail and are left alone: a.py::ruff," in "\n".join(said)) == (
+        len(wanted) == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("uncommitted", "hint"),
+    [
+        (
+            ["tests/test_b.py", "a.py"],
+            "1 of them in uncommitted file(s) of tests; for those alone: --test 'tests/test_b.py::y[a b]'",
+        ),
+        (["a.py"], ""),
+        (["tests/test_a.py", "tests/test_b.py"], ""),
+    ],
+    ids=["one of two", "no tests", "all"],
+)
+def test_failing_tests_in_uncommitted_files_are_pointed_out_among_others(
+    uncommitted: list[str], hint: str
+) -> None:
+    said: list[str] = []
+    failing = ["tests/test_a.py::x", "tests/test_b.py::y[a b]"]
+
+    found = with_failing(INSTANCE, Suite(_failed(failing)), said.append, uncommitted=uncommitted)
+
+    assert list(found.failing_tests) == failing
+    assert said[1:] == ([hint] if hint else [])
+
+
+def _failed(tests: Sequence[str]) -> TestReport:
+    return TestReport(cases=tuple(TestCase(id=each, outcome="failed") for each in tests))
+
+
 def test_tests_that_run_and_fail_are_repaired_whatever_else_lacks_a_package() -> None:
     report = TestReport(
         cases=(TestCase(id="tests/test_till.py::test_sum", outcome="failed"),),
