@@ -184,7 +184,7 @@ def _json(value: Any) -> str:
 
 
 MAX_CHARS = 600
-_MAX_ENDED = 200
+_MAX_ENDED, _MAX_ID = 200, 120
 _SEARCHED = ("given_up", "no_valid_patch", "no_suspects")
 """Ends whose reason is that nothing good was found; what was found tells more than the last attempt."""
 _GATES = ("gate_static", "gate_landmark", "gate_targeted", "gate_regression", "gate_smoke", "gate_full")
@@ -207,15 +207,16 @@ def why_not(notes: Notes, error: str) -> str:
     noun = "diff" if tried == 1 else "diffs"
     counts = f"{tried} {noun} tried, {failed} failed, {notes.refused_diffs} refused, {untried} untried"
     said = f"{counts} ({ended}). "
-    return said + _cut(_nearest(notes), MAX_CHARS - len(said))
-
-
-def _nearest(notes: Notes) -> str:
-    missed = [each for each in notes.tried if not each.result.is_kept]
-    if not missed:
-        return f"Last refusal: {notes.refused[-1]}" if notes.refused else "No diff was refused."
     # Of equals the first: it is the one the model believed in most.
-    best = max(missed, key=_reached)
+    best = max((each for each in notes.tried if not each.result.is_kept), key=_reached, default=None)
+    if best is None:
+        last = f"Last refusal: {notes.refused[-1]}" if notes.refused else "No diff was refused."
+        return said + _cut(last, MAX_CHARS - len(said))
+    hint = _remedy(best)
+    return said + _cut(_nearest(best, notes), MAX_CHARS - len(said) - len(hint)) + hint
+
+
+def _nearest(best: Tried, notes: Notes) -> str:
     diffs = {each.id: each.diff for each in notes.proposals}
     places = [
         f"{file.path}:{file.hunks[0].old_start}" if file.hunks else file.path
@@ -223,6 +224,18 @@ def _nearest(notes: Notes) -> str:
     ]
     told = "; ".join(best.result.reasons) or best.result.code
     return f"Nearest miss: {', '.join(places) or best.landmark}: {best.result.code}: {told}"
+
+
+def _remedy(best: Tried) -> str:
+    """What to do where a change repairs some tests and makes nothing worse, and other tests were wanted too."""
+    result = best.result
+    if result.code != "gate_targeted" or result.worse or not (result.before and result.after):
+        return ""
+    repaired = sorted(result.before.failing & result.after.passing)
+    if not repaired:
+        return ""
+    more = f" and {len(repaired) - 1} more" if len(repaired) > 1 else ""
+    return f" It repairs {_cut(repaired[0], _MAX_ID)}{more}; where the others are out of reach, name those with `--test`."
 
 
 def _reached(tried: Tried) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from cogworks.codegen.dossier import MAX_CHARS, why_not
 from cogworks.codegen.repair_job import Notes, Tried
 from cogworks.repair.proposing import Proposal
-from cogworks.repair.transact.measure import Measurement
+from cogworks.repair.transact.measure import Measurement, Worse
 from cogworks.repair.transact.outcomes import Code, Result
 
 DIFF = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -7 +7 @@\n-a\n+b\n"
@@ -41,6 +41,27 @@ def test_the_diff_that_passed_the_most_gates_and_left_the_fewest_failing_is_the_
     assert told == (
         "4 diffs tried, 4 failed, 1 refused, 2 untried (given_up). Nearest miss: near.py:7: gate_targeted: a fails"
     )
+
+
+def test_a_change_that_repairs_some_of_the_tests_is_told_with_what_to_do() -> None:
+    result = Result(
+        code="gate_targeted",
+        reasons=("does not make these tests pass: " + "t.py::unbuilt, " * 60,),
+        before=Measurement(failing=frozenset({"t.py::a", "t.py::b", "t.py::unbuilt"})),
+        after=Measurement(failing=frozenset({"t.py::unbuilt"}), passing=frozenset({"t.py::a", "t.py::b"})),
+    )
+    worse = result.model_copy(update={"worse": Worse(("t.py::c",), (), (), ())})
+
+    said, of_worse = (
+        why_not(notes(Tried(landmark="l", candidate="a", result=each)), "given_up: x")
+        for each in (result, worse)
+    )
+
+    assert said.endswith(
+        "… It repairs t.py::a and 1 more; where the others are out of reach, name those with `--test`."
+    )
+    assert len(said) == MAX_CHARS
+    assert "--test" not in of_worse
 
 
 def test_diffs_that_were_all_refused_end_with_the_last_refusal() -> None:
