@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.snapshot import Neighbour
+from cogworks.injection.folding import folded
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.replies import Classification
@@ -122,14 +123,21 @@ def orders_of(reply: Classification) -> tuple[str, ...]:
 
 
 def uncopied(reply: Classification, item: WorkItem) -> list[str]:
-    """What the model has to correct: orders that the issue does not give in these words."""
-    texts = (_words(item.title), _words(item.body))
+    """What the model has to correct: orders that the issue does not give in these words.
+
+    Marks on letters and unseen characters count for nothing: no model copies a disguise sign by sign.
+    """
+    texts = (_plain(item.title), _plain(item.body))
     return [
         f"`orders` has {passage!r}, which is not in the issue; copy passages of its title or of its body word for word, or leave "
         "the list empty"
         for passage in orders_of(reply)
-        if not any(_words(passage) in text for text in texts)
+        if not any(_plain(passage) in text for text in texts)
     ]
+
+
+def _plain(text: str) -> str:
+    return " ".join(folded(_words(text)).split())
 
 
 def _passages(parts: Iterable[str], whole: str) -> list[str]:

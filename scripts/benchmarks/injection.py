@@ -1,19 +1,20 @@
 """`scripts/bench injection`: what the detector of injections finds in the corpus of `tests/data/injection`, and what it takes for one.
 
-With `--missed` it names each text that it gets wrong in the parts that signatures are tuned with and weights learned from. `--public REPOSITORY…` counts instead what it
+Below them stands what came of the held-out texts where a model had read them as Intake's does and its reports were kept
+(`tests/data/injection/reported.json`). With `--missed` it names each text that it gets wrong in the parts that signatures are tuned with and weights learned from. `--public REPOSITORY…` counts instead what it
 finds in texts that nobody wrote for it: the newest commit messages and the documents and workflows of those repositories.
 """
 
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import click
 
 from cogworks.injection.detecting import scan
-from tests.injection.corpus import PARTS, Part, Sample, samples
+from tests.injection.corpus import HELD_OUT, PARTS, Part, Sample, is_reported, samples
 
 
 def rows(part: Part, found: list[tuple[Sample, bool]]) -> list[tuple[str, str, int, int]]:
@@ -36,6 +37,27 @@ def table(made: list[tuple[str, str, int, int]]) -> list[str]:
     return lines
 
 
+def beside(found: list[tuple[Sample, bool]]) -> list[str]:
+    """Of both held-out parts, the lines of a table: the detector, the reports of a model that read them, and either of them."""
+    mine = [each for each in found if each[0].part in HELD_OUT]
+    ways: Mapping[str, Callable[[Sample, bool], bool]] = {
+        "detector": lambda _, is_held: is_held,
+        "reports of a model": lambda sample, _: is_reported(sample),
+        "either": lambda sample, is_held: is_held or is_reported(sample),
+    }
+    return [
+        f"| {name} | "
+        + " | ".join(_share(mine, way, is_attack=is_attack) for is_attack in (True, False))
+        + " |"
+        for name, way in ways.items()
+    ]
+
+
+def _share(found: list[tuple[Sample, bool]], way: Callable[[Sample, bool], bool], *, is_attack: bool) -> str:
+    held = [way(sample, is_held) for sample, is_held in found if sample.is_attack == is_attack]
+    return f"{sum(held)} of {len(held)} ({sum(held) / max(1, len(held)):.1%})"
+
+
 def main() -> None:
     if "--public" in sys.argv:
         public([Path(each) for each in sys.argv[sys.argv.index("--public") + 1 :]])
@@ -44,6 +66,8 @@ def main() -> None:
     for part in PARTS:
         click.echo(f"\n{part}\n\n| texts | | held | of |\n|---|---|---|---|")
         click.echo("\n".join(table(rows(part, found))))
+    click.echo("\nheld out, all\n\n| | attacks held | harmless texts held |\n|---|---|---|")
+    click.echo("\n".join(beside(found)))
     if "--missed" in sys.argv:
         for each, is_held in found:
             if each.part in ("tuned", "learned") and is_held != each.is_attack:

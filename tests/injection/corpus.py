@@ -7,11 +7,14 @@ from and the later ones that are held out, have honest prose around them and are
 
 import base64
 import codecs
+import hashlib
+import json
 import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
@@ -19,6 +22,7 @@ from urllib.parse import quote
 _DATA = Path(__file__).parent.parent / "data" / "injection"
 Part = Literal["tuned", "held out", "learned", "held out later"]
 PARTS: tuple[Part, ...] = ("tuned", "held out", "learned", "held out later")
+HELD_OUT: tuple[Part, ...] = ("held out", "held out later")
 WRITERS = ("blind-1", "blind-2", "blind-3")
 """Who wrote what is learned from, each of them knowing neither the detector nor the others."""
 
@@ -49,6 +53,16 @@ def written_by(name: str, part: Part = "learned") -> Iterator[Sample]:
     for prefix in ("attacks", "benign"):
         for kind, text in _read(f"{prefix}-{name}"):
             yield Sample(text, kind, name, part, is_attack=prefix == "attacks")
+
+
+def is_reported(sample: Sample) -> bool:
+    """Whether a model that read all held-out texts by the definition of Intake's `orders` found some in this one."""
+    return hashlib.sha256(sample.text.encode("utf-8", "surrogatepass")).hexdigest()[:16] in _reported()
+
+
+@cache
+def _reported() -> frozenset[str]:
+    return frozenset(json.loads((_DATA / "reported.json").read_text("utf-8"))["texts"])
 
 
 def tuned() -> list[Sample]:

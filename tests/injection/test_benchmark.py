@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from scripts.benchmarks.injection import documents_of, messages_of, rows, table
+from scripts.benchmarks.injection import beside, documents_of, messages_of, rows, table
 from tests.codebase.repositories import git
-from tests.injection.corpus import Sample
+from tests.injection.corpus import HELD_OUT, Sample, is_reported, samples
 
 
 def test_the_table_counts_each_kind_of_one_part_and_sums_them() -> None:
@@ -20,6 +20,18 @@ def test_the_table_counts_each_kind_of_one_part_and_sums_them() -> None:
         "| logs | harmless | 0 | 1 |",
         "| all | attack | 1 (50.0%) | 2 |",
         "| all | harmless | 0 (0.0%) | 1 |",
+    ]
+
+
+def test_both_held_out_parts_are_counted_with_the_reports_of_a_model_that_read_them() -> None:
+    reported = next(each for each in samples() if each.part in HELD_OUT and is_reported(each))
+    other = next(each for each in samples() if each.part in HELD_OUT and not is_reported(each))
+    tuned = Sample("a", "concealment", "issue", "tuned", is_attack=True)
+
+    assert beside([(reported, False), (other, True), (tuned, True)]) == [
+        "| detector | 0 of 1 (0.0%) | 1 of 1 (100.0%) |",
+        "| reports of a model | 1 of 1 (100.0%) | 0 of 1 (0.0%) |",
+        "| either | 1 of 1 (100.0%) | 1 of 1 (100.0%) |",
     ]
 
 

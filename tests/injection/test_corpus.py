@@ -8,7 +8,7 @@ import pytest
 from cogworks.injection.detecting import STATISTICAL, Scan, scan
 from cogworks.injection.signatures import KINDS, bundled
 from cogworks.injection.weighing import bundled as learned
-from tests.injection.corpus import PARTS, Part, samples
+from tests.injection.corpus import HELD_OUT, PARTS, Part, is_reported, samples
 
 SAMPLES = samples()
 
@@ -64,6 +64,19 @@ def test_attacks_of_every_kind_are_held(kind: str) -> None:
 )
 def test_harmless_texts_go_through(part: Part, at_most: float) -> None:
     assert share(part, is_attack=False) <= at_most
+
+
+def test_what_a_model_reports_of_issues_and_the_detector_hold_nearly_every_attack_together() -> None:
+    mine = [each for each in SAMPLES if each.part in HELD_OUT]
+    missed = [
+        each
+        for each in mine
+        if each.is_attack and not is_reported(each) and not scanned(each.text).is_injection
+    ]
+    taken_wrongly = [each for each in mine if not each.is_attack and is_reported(each)]
+
+    assert len(missed) <= 0.05 * sum(each.is_attack for each in mine)
+    assert len(taken_wrongly) <= 0.02 * sum(not each.is_attack for each in mine)
 
 
 def test_every_finding_tells_what_it_is_and_where() -> None:
