@@ -104,14 +104,16 @@ class Language(NamedTuple):
 
     suffixes: tuple[str, ...]
     marks: tuple[str, ...] = ()
-    """Names of files at the root of what is written in it."""
+    """Names of files at the root of what is written in it, the usual one first."""
+    is_served: bool = True
+    """Whether a bundled domain service takes a root with such a file for its own."""
 
 
 LANGUAGES: Mapping[str, Language] = {
     "C": Language((".c",), ("CMakeLists.txt", "Makefile")),
     "C#": Language((".cs",)),
     "C++": Language((".cpp", ".cc"), ("CMakeLists.txt", "Makefile")),
-    "Elixir": Language((".ex", ".exs"), ("mix.exs",)),
+    "Elixir": Language((".ex", ".exs"), ("mix.exs",), is_served=False),
     "Go": Language((".go",), ("go.mod", "go.sum")),
     "Java": Language((".java",), ("pom.xml", "build.gradle")),
     "JavaScript": Language((".js", ".jsx", ".mjs"), ("package.json",)),
@@ -120,8 +122,8 @@ LANGUAGES: Mapping[str, Language] = {
     "Python": Language((".py", ".pyi"), ("pyproject.toml", "setup.py")),
     "Ruby": Language((".rb",), ("Gemfile",)),
     "Rust": Language((".rs",), ("Cargo.toml",)),
-    "Scala": Language((".scala",), ("build.sbt",)),
-    "Swift": Language((".swift",), ("Package.swift",)),
+    "Scala": Language((".scala",), ("build.sbt",), is_served=False),
+    "Swift": Language((".swift",), ("Package.swift",), is_served=False),
     "TypeScript": Language((".ts", ".tsx"), ("package.json", "tsconfig.json")),
 }
 """As GitHub calls them; what code is written in, and so what a domain service has to know."""
@@ -152,11 +154,23 @@ def languages_check(contents: Contents, services: Sequence[Served]) -> Check:
     if not unknown:
         return Check(name=name, status="ok", found=f"{_shares(held)}, known to {names}")
     seen = _seen(unknown, contents.root_names)
+    if manifests := _absent(unknown, contents.root_names):
+        remedy = f"Add what its tools ask for to the root, by which cogworks recognises it ({manifests}). Or {remedy[0].lower()}{remedy[1:]}"
     if len(unknown) < len(held):
         found = f"{_shares(held)}; no service knows {', '.join(unknown)}{seen}: such files are not checked"
         return Check(name=name, status="warning", found=found, remedy=remedy)
     found = f"it is written in {_shares(held)}{seen}, which no domain service here knows ({names})."
     return Check(name=name, status="failed", found=found, remedy=remedy)
+
+
+def _absent(languages: Iterable[str], root_names: Sequence[str]) -> str:
+    """The manifests by which a bundled service would know these languages, where none of theirs is at the root."""
+    known = {language: LANGUAGES[language] for language in languages}
+    return ", ".join(
+        f"{language}: `{each.marks[0]}`"
+        for language, each in known.items()
+        if each.is_served and each.marks and not set(each.marks) & set(root_names)
+    )
 
 
 def _is_known(language: str, services: Sequence[Served]) -> bool:

@@ -114,3 +114,14 @@ def test_a_step_stops_at_the_first_trial_that_fails_and_doctor_tells_all_of_them
 
     assert looked == ["ok", "warning", "failed", "failed", "failed"]
     assert [(check.name, check.status) for check in found] == [("key", "failed"), ("x", "failed")]
+
+
+def test_the_manifest_by_which_a_bundled_service_would_know_it_is_named_where_it_is_missing() -> None:
+    bare = Contents(languages={"Go": 900, "Swift": 100}, root_names=("glob.go", "glob_test.go"))
+
+    check = languages_check(bare, [PYTHON])
+
+    assert check.status == "failed"
+    assert "(Go: `go.mod`)" in check.remedy
+    assert "Or add a service that knows it to `.cogworks/services.toml`" in check.remedy
+    assert "go.mod" not in languages_check(WEB, [PYTHON]).remedy

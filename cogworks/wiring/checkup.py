@@ -1,7 +1,6 @@
 """The composition root of `cogworks doctor PATH`: services asked about a checkout, with no token, hub, key or issue."""
 
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -27,10 +26,7 @@ from cogworks.domain_services.parts import in_parts, joined
 from cogworks.domain_services.roots import lies_in
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import ConfigurationError, TryAgainLater, UsageError
-from cogworks.forge.diagnosis import Check
-from cogworks.forge.snapshot import Contents
 from cogworks.packs.declared import FOLDER as PACKS_FOLDER
-from cogworks.readiness import LANGUAGES, languages_check
 from cogworks.settings.config import (
     CONFIG_FILE,
     Config,
@@ -43,7 +39,7 @@ from cogworks.telling import During
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Severity
 from cogworks.wiring.clone import own_files
-from cogworks.wiring.readiness import packs_check, served
+from cogworks.wiring.readiness import languages_of_checkout, packs_check
 from cogworks.wiring.services import open_panel, services_of
 
 _MOST_FILES = 50_000
@@ -51,7 +47,6 @@ _HIDDEN = (
     f"{{rule}} makes git ignore `{CONFIG_FILE}`, so neither a work item nor this check sees it. Commit "
     "it with `git add -f .cogworks`."
 )
-_LANGUAGE_OF = {suffix: name for name, each in LANGUAGES.items() for suffix in each.suffixes}
 
 
 class _Looked(NamedTuple):
@@ -92,7 +87,7 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
         configuration = _configuration(files.get("config.toml"))
         paths = tuple(islice((path for path in walked(looked.path) if not path.endswith("/")), _MOST_FILES))
         names = tuple(sorted({path.split("/", 1)[0] for path in paths}))
-        languages = _languages(paths, names, environment, files)
+        languages = languages_of_checkout(paths, names, environment, files)
         services = services_of(environment, files, names)
         tests = configuration.config.tests
         warnings: list[str] = []
@@ -196,15 +191,6 @@ def _text(file: Path) -> str | None:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return None
-
-
-def _languages(
-    paths: Sequence[str], names: Sequence[str], environment: Environment, files: Mapping[str, str]
-) -> Check:
-    """As for a repository on GitHub, by the number of files."""
-    counts = Counter(language for path in paths if (language := _LANGUAGE_OF.get(Path(path).suffix)))
-    contents = Contents(languages=dict(counts), root_names=tuple(names))
-    return languages_check(contents, served(environment, files, names))
 
 
 def _prepared(

@@ -39,6 +39,7 @@ def with_failing(
     *,
     is_own: Callable[[str], bool] = lambda _: False,
     uncommitted: Collection[str] = (),
+    unserved: Callable[[], str] = str,
 ) -> Instance:
     """The task with the tests that fail now; the suite runs once for it.
 
@@ -48,6 +49,7 @@ def with_failing(
     Args:
         is_own: whether a name is that of a file or folder of the repository: what is missing of its own can be repaired.
         uncommitted: paths with work that is not committed; failing tests there are pointed out among others.
+        unserved: why no service knows the language of the repository and what to do; empty: one does. Asked only where no test ran.
 
     Raises:
         NothingFails: all tests pass.
@@ -68,6 +70,8 @@ def with_failing(
         raise UsageError(_nothing_loads(report))
     if not report.cases and (not failing or EVERYTHING in failing):
         why = f": {report.collection_errors[-1]}" if report.collection_errors else ""
+        if because := unserved():
+            raise UsageError(f"no test ran in this repository: {because}")
         raise UsageError(f"no test ran{why}. Give the command that runs your tests with `--test-cmd`.")
     if not failing:
         raise NothingFails(f"{len(report.cases)} test(s) ran and none fails. There is nothing to repair.")

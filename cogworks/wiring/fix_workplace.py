@@ -113,7 +113,13 @@ def open_workplace(
                 lambda: _opened(opened, order, environment, files, provider=provider, during=during, say=say)
             )
             try:
-                instance = _with_targets(order, ChecksMeanwhile(consulted, opening), say, copy.uncommitted)
+                instance = _with_targets(
+                    order,
+                    ChecksMeanwhile(consulted, opening),
+                    say,
+                    uncommitted=copy.uncommitted,
+                    unserved=lambda: _unserved(checkout, names, environment, files),
+                )
             finally:
                 # What it opens is closed with everything else, and not before it is open.
                 asked = opening.result()
@@ -138,14 +144,29 @@ def _is_own(repository: Path, name: str) -> bool:
     return any((place / each).exists() for place in places for each in (name, f"{name}.py"))
 
 
+def _unserved(
+    checkout: Checkout, names: Sequence[str], environment: Environment, files: Mapping[str, str]
+) -> str:
+    """Why no service knows the language of a checkout, and what to do; empty: one does."""
+    from cogworks.wiring.readiness import languages_of_checkout  # noqa: PLC0415 - few repairs end here
+
+    check = languages_of_checkout(checkout.files(), names, environment, files)
+    return f"{check.found} {check.remedy}" if check.status == "failed" else ""
+
+
 def _with_targets(
-    order: Order, checks: RunsTests, say: Callable[[str], None], uncommitted: Sequence[str]
+    order: Order,
+    checks: RunsTests,
+    say: Callable[[str], None],
+    *,
+    uncommitted: Sequence[str],
+    unserved: Callable[[], str],
 ) -> Instance:
     """The task with its failing tests. Raises: as `with_failing`."""
     instance = order.instance
     if not instance.failing_tests:
         is_own = partial(_is_own, order.repository)
-        return with_failing(instance, checks, say, is_own=is_own, uncommitted=uncommitted)
+        return with_failing(instance, checks, say, is_own=is_own, uncommitted=uncommitted, unserved=unserved)
     if order.words:
         asked_once(checks, instance.failing_tests, RepairLimits().targeted_s)
     return instance

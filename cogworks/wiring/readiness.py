@@ -1,5 +1,6 @@
 """The part of the composition root that looks whether a run can begin: trials of this machine and of a repository."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from cogworks.packs.declared import Pack
 from cogworks.packs.telling import on_the_shelf
 from cogworks.pipeline.parser import pipelines_of
 from cogworks.readiness import (
+    LANGUAGES,
     DiskSpace,
     Served,
     Trial,
@@ -105,6 +107,24 @@ def repository_trials(
     yield Trial("nodes", nodes, is_of_repository=True)
     yield Trial("model", model, is_of_repository=True)
     yield Trial("languages", languages, is_of_repository=True)
+
+
+_LANGUAGE_OF = {suffix: name for name, each in LANGUAGES.items() for suffix in each.suffixes}
+
+
+def languages_of_checkout(
+    paths: Sequence[str], names: Sequence[str], environment: Environment, files: Mapping[str, str]
+) -> Check:
+    """Whether a service knows what a checkout is written in: as for a repository on GitHub, by the number of files.
+
+    Args:
+        paths: all files.
+        names: of files and folders at the root.
+        files: below `.cogworks`: path -> text.
+    """
+    counts = Counter(language for path in paths if (language := _LANGUAGE_OF.get(Path(path).suffix)))
+    contents = Contents(languages=dict(counts), root_names=tuple(names))
+    return languages_check(contents, served(environment, files, names))
 
 
 def packs_check(texts: Mapping[str, str | None], config: Config) -> Check | None:

@@ -1,6 +1,7 @@
 """Which tests a repair is about, where nobody names any."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,14 @@ from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.errors import UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.violations import Reading
+from cogworks.settings.config import read_environment
+from cogworks.wiring.fix import open_repair
+from cogworks.wiring.fix_order import Order
 from cogworks.wiring.fix_targets import with_failing
+from tests.fakes import ScriptedModel
+from tests.fixing import PATIENT, make_shop
+
+ENVIRONMENT = read_environment({"COGWORKS_LLM_PROVIDER": "cassette", "HOME": "/nonexistent"})
 
 INSTANCE = Instance(instance_id="shop", failing_tests=())
 UNDECLARED = (
@@ -122,3 +130,30 @@ def test_tests_that_run_and_fail_are_repaired_whatever_else_lacks_a_package() ->
     )
 
     assert targets(report) == ("tests/test_till.py::test_sum",)
+
+
+def test_where_no_test_ran_since_no_service_knows_the_language_that_is_said() -> None:
+    nothing = Suite(TestReport(cases=()))
+
+    with pytest.raises(
+        UsageError, match=r"^no test ran in this repository: it is written in Go\. Add `go\.mod`\.$"
+    ):
+        with_failing(INSTANCE, nothing, lambda _: None, unserved=lambda: "it is written in Go. Add `go.mod`.")
+    with pytest.raises(UsageError, match="--test-cmd"):
+        with_failing(INSTANCE, nothing, lambda _: None, unserved=lambda: "")
+
+
+def test_a_checkout_in_a_language_without_its_manifest_ends_before_a_model_is_asked(tmp_path: Path) -> None:
+    glob = make_shop(tmp_path, {"glob.go": "package glob\n", "glob_test.go": "package glob\n"})
+    model = ScriptedModel()
+    order = Order(glob, INSTANCE, PATIENT)
+
+    with (
+        pytest.raises(
+            UsageError,
+            match=r"^no test ran in this repository: it is written in Go \(100 %\).*\(Go: `go\.mod`\)",
+        ),
+        open_repair(order, ENVIRONMENT, say=lambda _: None, provider=model),
+    ):
+        pass
+    assert model.requests == []
