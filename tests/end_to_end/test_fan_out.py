@@ -150,11 +150,11 @@ def log_of(scene: Scene) -> Iterator[tuple[int, str, str]]:
 
 
 def test_three_runners_each_do_one_of_three_ready_nodes(fanned_out: FannedOut) -> None:
-    ends = sorted(fanned_out.steps, key=lambda step: step.told["node"])
+    ends = sorted(fanned_out.steps, key=lambda step: str(step.told["node"]))
 
     assert [(step.code, step.told["node"]) for step in ends] == [
         (0, f"code_generation@{key}") for key in KEYS
-    ]
+    ], (fanned_out.steps, fanned_out.log)
     assert sorted(step.told["outcome"] for step in ends) == ["done", "succeeded", "succeeded"]
 
 
