@@ -79,6 +79,9 @@ def with_failing(
     say(f"{len(wanted)} of {len(report.cases)} test(s) to repair: {_named(wanted)}")
     if linted := [each for each in failing if each not in wanted]:
         say(f"{len(linted)} check(s) of a linter fail and are left alone: {_named(linted)}")
+    places = [each.place for each in unloaded_of(report.collection_errors)]
+    if unloaded := [each for each in places if each not in (*failing, EVERYTHING)]:
+        say(f"tests in {len(unloaded)} place(s) cannot be loaded and are left alone: {_named(unloaded)}")
     if own := _in_own_tests(wanted, uncommitted):
         say(f"{len(own)} of them in uncommitted file(s) of tests; for those alone: {_as_options(own)}")
     return instance.model_copy(update={"failing_tests": wanted})

@@ -132,6 +132,25 @@ def test_tests_that_run_and_fail_are_repaired_whatever_else_lacks_a_package() ->
     assert targets(report) == ("tests/test_till.py::test_sum",)
 
 
+def test_places_that_cannot_be_loaded_are_named_beside_the_tests_that_are_repaired() -> None:
+    errors = (
+        "compiler: compiler/compiler.go:376: redundant and",
+        "syntax/ast: syntax/ast/a_test.go:2: Errorf",
+    )
+    report = TestReport(
+        cases=(TestCase(id="glob_test.go::TestGlob", outcome="failed"),), collection_errors=errors
+    )
+    said: list[str] = []
+
+    found = with_failing(INSTANCE, Suite(report), said.append)
+
+    assert found.failing_tests == ("glob_test.go::TestGlob",)
+    assert said == [
+        "1 of 1 test(s) to repair: glob_test.go::TestGlob",
+        "tests in 2 place(s) cannot be loaded and are left alone: compiler, syntax/ast",
+    ]
+
+
 def test_where_no_test_ran_since_no_service_knows_the_language_that_is_said() -> None:
     nothing = Suite(TestReport(cases=()))
 
