@@ -180,12 +180,27 @@ def failing(cases: Sequence[TestCase], blocked: Sequence[str] = ()) -> tuple[str
 def unloaded(errors: Sequence[str], blocked: Sequence[str] = ()) -> tuple[str, ...]:
     """What could not be loaded, in words, one text for each cause; `blocked` is that of `failing`."""
     told = []
-    for cause in causes((error.split(":", 1)[0], error) for error in errors):
+    for cause in causes(_by_place(errors).items()):
         head = "The tests could not be loaded"
         if len(cause.ids) > 1:
             head = f"{len(cause.ids)} files or folders of tests could not be loaded alike: {listed(cause.ids)}. The first"
         told.append(_Told(head, cause, _met(("while collecting", *cause.ids), blocked)))
     return tuple(_within(told))
+
+
+def _by_place(errors: Sequence[str]) -> dict[str, str]:
+    """What was said of each file or folder that could not be loaded; of several things each once, one below the other."""
+    found: dict[str, str] = {}
+    for error in dict.fromkeys(errors):
+        place = error.split(":", 1)[0]
+        found[place] = f"{found[place]}\n{error}" if place in found else error
+    return found
+
+
+def failed_ids(report: TestReport) -> tuple[str, ...]:
+    """The tests that failed, then the files and folders that could not be loaded."""
+    cases = [case.id for case in report.cases if case.outcome in _BAD]
+    return tuple(dict.fromkeys((*cases, *_by_place(report.collection_errors))))
 
 
 def failures_of(report: TestReport, paths: Collection[str]) -> tuple[str, ...]:
@@ -198,7 +213,9 @@ def failures_of(report: TestReport, paths: Collection[str]) -> tuple[str, ...]:
 def in_words(report: TestReport) -> str:
     """A whole run: how many passed, of each file where there are several, and what failed or could not be loaded."""
     bad = [case for case in report.cases if case.outcome in _BAD]
-    parts = [_counted(report.cases) + _by_file(report.cases)]
+    hidden = len(_by_place(report.collection_errors))
+    more = f", {hidden} file(s) or folder(s) not loaded" if hidden else ""
+    parts = [_counted(report.cases) + more + _by_file(report.cases)]
     shown = (*unloaded(report.collection_errors, report.blocked), *failing(bad, report.blocked))
     parts += shown[:MAX_SHOWN]
     if len(shown) > MAX_SHOWN:

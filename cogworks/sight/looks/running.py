@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 
 from cogworks.codebase.changes import FileChange
-from cogworks.domain_services.failing import in_words
+from cogworks.domain_services.failing import failed_ids, in_words, listed
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.sight.looks.schema import LookEdit, RunningLook
 
 Simulate = Callable[[Sequence[str]], TestReport]
+MAX_RUN_AGAIN = 40
+"""Failures of a trial that are run once more without its edits."""
 Apply = Callable[[Sequence[FileChange]], str | None]
 
 
@@ -37,7 +39,8 @@ class Trials:
         """What the tests say now."""
         if not look.tests:
             return "`run` needs the ids of tests, or files of tests, in `tests`."
-        return self._told(look.tests)
+        report = self._ran(look.tests)
+        return report if isinstance(report, str) else in_words(report)
 
     def try_out(self, look: RunningLook) -> str:
         """What the tests would say with the edits; the working copy is as before."""
@@ -52,9 +55,31 @@ class Trials:
         try:
             if (reason := self._apply(changes)) is not None:
                 return f"The edits were refused: {reason}"
-            return self._told(look.tests)
+            report = self._ran(look.tests)
         finally:
             self._roll_back()
+        return report if isinstance(report, str) else f"{in_words(report)}{self._before(report, look.tests)}"
+
+    def _before(self, report: TestReport, asked: Sequence[str]) -> str:
+        """Which of these failures the edits are not to blame for: those that are there without them."""
+        failed = failed_ids(report)
+        known = [each for name in failed for each in self._runnable(name, asked)][:MAX_RUN_AGAIN]
+        if not known:
+            return ""
+        before = self._ran(tuple(dict.fromkeys(known)))
+        if isinstance(before, str):
+            return ""
+        same = [each for each in failed_ids(before) if each in failed]
+        if same:
+            return f"\n\nWithout the edits these fail as well: {listed(same)}."
+        return "\n\nWithout the edits none of these fails."
+
+    def _runnable(self, failed: str, asked: Sequence[str]) -> Sequence[str]:
+        """What to run for a test, file or folder that failed: itself, or what was asked for in it; nothing that only the edits make."""
+        if self._read(failed.partition("::")[0]) is not None:
+            return (failed,)
+        inside = [each for each in asked if each == failed or each.startswith(f"{failed}/")]
+        return [each for each in inside if self._read(each.partition("::")[0]) is not None]
 
     def _change(self, edit: LookEdit, before: Sequence[FileChange]) -> FileChange | str:
         text = next((each.content for each in before if each.path == edit.path), None)
@@ -73,8 +98,9 @@ class Trials:
             content=text.replace(edit.search, edit.replace),
         )
 
-    def _told(self, tests: Sequence[str]) -> str:
+    def _ran(self, tests: Sequence[str]) -> TestReport | str:
+        """What the tests say; or why they could not be run."""
         try:
-            return in_words(self._simulate(tests))
+            return self._simulate(tests)
         except ServiceFailed as error:
             return f"The tests could not be run: {error}"

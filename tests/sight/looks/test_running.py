@@ -1,6 +1,6 @@
 """What tests say, and what a change would do that nobody keeps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -23,13 +23,23 @@ class Place:
         self.ran: list[tuple[str, ...]] = []
         self.seen: list[str | None] = []
         self.error: ServiceFailed | None = None
+        self.failing: Mapping[str, bool] = {}
+        """A test, file or folder -> whether it fails without the edits as well."""
 
     def simulate(self, tests: Sequence[str]) -> TestReport:
         self.ran.append(tuple(tests))
         self.seen.append(self.copy.read("src/a.py"))
         if self.error:
             raise self.error
-        return TestReport(cases=(TestCase(id=tests[0], outcome="passed", message=""),))
+        is_edited = self.copy.tree != FILES
+        bad = [each for each, before in self.failing.items() if is_edited or before]
+        return TestReport(
+            cases=(
+                TestCase(id=tests[0], outcome="passed", message=""),
+                *(TestCase(id=each, outcome="failed", message="assert 0") for each in bad if "::" in each),
+            ),
+            collection_errors=tuple(f"{each}: no x" for each in bad if "::" not in each),
+        )
 
     @property
     def trials(self) -> Trials:
@@ -62,6 +72,37 @@ def test_a_new_file_is_made_by_an_edit_without_search_and_is_gone_after_the_run(
     place.trials.try_out(look(edits=[edit("", "def test_b(): ...\n", "tests/test_b.py")]))
 
     assert place.copy.tree == FILES
+
+
+def test_failures_that_are_there_without_the_edits_are_told_from_the_others() -> None:
+    place = Place()
+    place.failing = {"tests/test_a.py::test_b": True, "tests/test_a.py::test_c": False, "tests": True}
+
+    said = place.trials.try_out(look(edits=[edit("x = 1", "x = 3")]))
+
+    assert said.startswith("1 passed, 2 failed, 1 file(s) or folder(s) not loaded\n")
+    assert said.endswith("\n\nWithout the edits these fail as well: tests/test_a.py::test_b, tests.")
+    assert place.ran[1:] == [("tests/test_a.py::test_b", "tests/test_a.py::test_c", "tests/test_a.py")]
+    assert place.seen[1] == FILES["src/a.py"]
+
+
+def test_where_only_the_edits_are_to_blame_that_is_told() -> None:
+    place = Place()
+    place.failing = {"tests/test_a.py::test_b": False}
+
+    said = place.trials.try_out(look(edits=[edit("x = 1", "x = 3")]))
+
+    assert said.endswith("\n\nWithout the edits none of these fails.")
+
+
+def test_nothing_is_run_again_of_what_only_the_edits_make() -> None:
+    place = Place()
+    place.failing = {"tests/test_new.py::test_b": False}
+
+    said = place.trials.try_out(look(edits=[edit("", "def test_b(): ...\n", "tests/test_new.py")]))
+
+    assert len(place.ran) == 1
+    assert "Without the edits" not in said
 
 
 def test_an_edit_that_has_no_place_runs_nothing() -> None:
