@@ -1,6 +1,7 @@
 """What is believed to be wrong and which small changes shall mend it: by a model, or from the ranking alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -80,7 +81,8 @@ class Situation(Value):
     def sources(self) -> list[dict[str, Any]]:
         """The failing tests as they stand in their files, for a prompt."""
         return [
-            {"path": each.artifact, "first": each.lines[0], "text": each.numbered()} for each in self.tests
+            {"path": path, "first": first, "text": "…\n".join(each.numbered() for each in slices)}
+            for path, first, slices in _by_file(self.tests)
         ]
 
 
@@ -184,6 +186,13 @@ def shown(situation: Situation) -> dict[str, Any]:
         "evidence": list(situation.evidence),
         "tests": situation.sources(),
     }
+
+
+def _by_file(found: Sequence[Slice]) -> Iterator[tuple[str, int, list[Slice]]]:
+    """Each file with its first line that is shown; what lies between the parts is left out."""
+    for path, slices in groupby(found, lambda each: each.artifact):
+        parts = list(slices)
+        yield path, parts[0].lines[0], parts
 
 
 def _numbered(purpose: str, number: int) -> str:

@@ -5,6 +5,7 @@ import pytest
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.localise.localising import localise
+from cogworks.repair.localise.slices import Slice
 from cogworks.repair.planning import Caps, Situation, combined, fallback_landmarks, planned, shown
 from tests.fixing import landmark, pattern, place, plan
 from tests.repair.exploring import COVERAGE, FAILING, NODES, SHOP, TARGET, ScriptedExplorer
@@ -55,6 +56,21 @@ def test_cases_of_one_failing_test_that_differ_only_in_values_are_shown_in_part(
     assert told[0]["text"].startswith("12 cases of t.py::test_a fail in the same place")
     assert "The others: [3], [4]" in told[0]["text"]
     assert told[1]["text"] == said.format(1)
+
+
+def test_the_parts_of_one_file_of_tests_stand_below_each_other_and_say_where_lines_are_left_out() -> None:
+    parts = (
+        Slice(artifact="a_test.go", lines=(9, 9), text="cases = 1\n"),
+        Slice(artifact="a_test.go", lines=(11, 12), text="more = 2\nlast = 3\n"),
+        Slice(artifact="b_test.go", lines=(1, 1), text="other = 4\n"),
+    )
+
+    told = SITUATION.model_copy(update={"tests": parts}).sources()
+
+    assert told == [
+        {"path": "a_test.go", "first": 9, "text": "9 cases = 1\n…\n11 more = 2\n12 last = 3\n"},
+        {"path": "b_test.go", "first": 1, "text": "1 other = 4\n"},
+    ]
 
 
 def test_suspects_are_told_in_their_order_and_without_a_figure_that_would_only_look_exact() -> None:
