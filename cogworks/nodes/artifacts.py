@@ -218,13 +218,24 @@ def output_of(task: NodeTask, slot: str) -> Any:
 
 def specification_text(task: NodeTask, workspace: Workspace) -> str:
     """The approved specification in Markdown, without trailing white space."""
-    if is_shown_only(task):
-        commit = task.approved.get(_SPECIFICATION)
-        found = workspace.read_at(commit, spec_path(task)) if commit else None
-    else:
-        found = workspace.read_newest(spec_path(task), task.item.default_branch)
+    found = _standing_specification(task, workspace)
     text: str = found if found is not None else output_of(task, _SPECIFICATION)["markdown"]
     return text.rstrip()
+
+
+def is_unedited(task: NodeTask, workspace: Workspace) -> bool:
+    """Whether the specification stands word for word as its data has it; False also where nobody can tell."""
+    found = _standing_specification(task, workspace)
+    return (
+        found is not None and found.rstrip() == str(output_of(task, _SPECIFICATION).get("markdown")).rstrip()
+    )
+
+
+def _standing_specification(task: NodeTask, workspace: Workspace) -> str | None:
+    if is_shown_only(task):
+        commit = task.approved.get(_SPECIFICATION)
+        return workspace.read_at(commit, spec_path(task)) if commit else None
+    return workspace.read_newest(spec_path(task), task.item.default_branch)
 
 
 def wanted_text(task: NodeTask, workspace: Workspace) -> str:

@@ -11,6 +11,7 @@ from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import (
+    is_unedited,
     name_itself,
     output_of,
     put_to_people,
@@ -51,11 +52,14 @@ def _why(claimed: InterfaceName) -> str:
 
 SLUG = "interfaces"
 MAX_REASON_CHARS = 200
+NO_PUBLIC_NAME = "The specification says that no public name changes."
 
 
 def run(task: NodeTask, ports: NodePorts) -> Outcome:
-    """Design the interfaces, have them checked by the domain service, and open their pull request."""
+    """Design the interfaces, where there are any, have them checked by the domain service, and open their pull request."""
     workspace = ports.workspace()
+    if _is_settled(task, workspace):
+        return _nothing_to_design(Interfaces(files=(), interfaces=(), notes=NO_PUBLIC_NAME), ports)
     specification = specification_text(task, workspace)
     modules = [module["name"] for module in output_of(task, "specification")["affected_modules"]]
     about = About(
@@ -97,6 +101,17 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         ),
         summary=f"{len(names)} interface(s): {', '.join(names)}",
     )
+
+
+def _is_settled(task: NodeTask, workspace: Workspace) -> bool:
+    """Whether the specification alone says that there is nothing to design; in doubt a model is asked.
+
+    A visit after the first comes about because people wanted something else, and a shorter way that did not do may have
+    ended at a public name. Of a text that people edited the data may be out of date.
+    """
+    says_none = output_of(task, "specification").get("public_names") == []
+    is_first = task.visit.ordinal == 1 and task.learnt is None
+    return says_none and is_first and is_unedited(task, workspace)
 
 
 def _nothing_to_design(reply: Interfaces, ports: NodePorts) -> Succeeded:

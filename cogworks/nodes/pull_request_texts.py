@@ -48,6 +48,7 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     decisions = _section(
         "Decision records to write", _bullets([in_markdown(each) for each in reply.required_adrs])
     )
+    is_settled = not reply.public_names and task.learnt is None
     modules = _bullets([f"`{each.name}`{' (new)' if each.new else ''}" for each in reply.affected_modules])
     return _paragraphs(
         f"{_part_of(task)}.",
@@ -55,12 +56,19 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
         stacking(task),
         f"### What will be true afterwards\n\n{requirements}",
         f"### Modules it touches\n\n{modules}",
+        f"### Public names that change\n\n{_public_names(reply.public_names, is_settled=is_settled)}",
         dependencies,
         risks,
         decisions,
         packs_section(task),
-        f"### What to do with it\n\n{_how_to_accept(task)} Next comes the design of the interfaces.",
+        f"### What to do with it\n\n{_how_to_accept(task)}{'' if is_settled else ' Next comes the design of the interfaces.'}",
     )
+
+
+def _public_names(names: Sequence[str], *, is_settled: bool) -> str:
+    if is_settled:
+        return "None, so no interfaces are designed, unless somebody edits the file or asks for interfaces."
+    return _bullets([in_code(each) for each in names]) or "None."
 
 
 def _spec_file(task: NodeTask, path: str) -> str:

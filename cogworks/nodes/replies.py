@@ -53,17 +53,17 @@ class Classification(Part):
     """Why it is the same, or done already, in one or two sentences; empty when both numbers are 0."""
 
 
+# What the prompt of Architecture says of a field is not said again in its schema.
 class AffectedModule(Part):
     """A module that the specification touches."""
 
     name: str = Field(min_length=1)
     """Repository-relative path or dotted module name."""
     new: bool
-    """True when the work creates it."""
 
 
 class DependencyChange(Part):
-    """A dependency between modules or on a package that appears or goes."""
+    """A dependency that appears or goes."""
 
     source: str
     target: str
@@ -77,7 +77,6 @@ class Requirement(Part):
     id: str = Field(pattern=r"^R[0-9]{1,3}$")
     text: str = Field(min_length=1)
     section: str
-    """Heading of the specification that explains it."""
 
 
 class Specification(Part):
@@ -86,6 +85,8 @@ class Specification(Part):
     title: str = Field(min_length=1, max_length=80)
     markdown: str = Field(min_length=1)
     affected_modules: tuple[AffectedModule, ...] = Field(min_length=1)
+    # Without a default: where it is empty no interfaces are designed, so nobody may leave it out by oversight.
+    public_names: tuple[str, ...]
     dependency_changes: tuple[DependencyChange, ...] = ()
     required_adrs: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()

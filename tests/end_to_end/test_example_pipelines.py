@@ -334,6 +334,7 @@ SPECIFIED = {
     "title": "Read decimals",
     "markdown": SPECIFICATION["markdown"],
     "affected_modules": [{"name": PARSING, "new": False}],
+    "public_names": ["hourglass.parse"],
     "requirements": [{"id": "R1", "text": "`1.5h` is 90 minutes.", "section": "Read decimals"}],
 }
 CONTRACTS = "src/hourglass/contracts.py"

@@ -64,9 +64,7 @@ def test_an_approved_specification_is_closed_unmerged_and_told_where_the_item_en
         )
         pull = stand.repository.get_pull(2)
         assert "It is here to be read, in `docs/specs/1.md`, and is not merged" in pull.body
-        there = stand.repository.get_contents(PATH, ref="cogworks/1/spec")
-        assert isinstance(there, ContentFile)
-        stand.repository.update_file(PATH, "Say what is refused", EDITED, there.sha, branch="cogworks/1/spec")
+        edited(stand)
         [wait] = scene.cogworks("run", "--json", **stand.model).told["waiting_for"]
         if way == "review":
             stand.repository.get_pull(2).create_review(event="APPROVE")
@@ -122,6 +120,71 @@ def test_where_a_folder_is_named_the_specification_becomes_a_file_there(tmp_path
         assert states(stand.scene)[0] == ("cogworks/1/spec", "main", "MERGED")
         assert "Read decimals" in (stand.scene.file(PATH) or "")
         assert "<summary>The specification</summary>" not in stand.repository.get_pull(4).body
+
+
+DESIGNS = "You design interfaces"
+SETTLED = {**SPECIFIED, "public_names": []}
+PLANNED = REPLIES[3:]
+
+
+def edited(stand: Stand) -> None:
+    there = stand.repository.get_contents(PATH, ref="cogworks/1/spec")
+    assert isinstance(there, ContentFile)
+    stand.repository.update_file(PATH, "Say what is refused", EDITED, there.sha, branch="cogworks/1/spec")
+
+
+@pytest.mark.parametrize("way", ["approved", "merged though it is only shown", "a file of the repository"])
+def test_where_no_public_name_changes_the_plan_follows_the_approved_specification_and_no_model_is_asked(
+    tmp_path: Path, way: str
+) -> None:
+    with standing(tmp_path, "", REPLIES[0], SETTLED, *PLANNED, tests_first=True) as stand:
+        if way == "a file of the repository":
+            want_files(stand.scene)
+        stand.scene.cogworks("run", "--json", **stand.model)
+        shown = stand.repository.get_pull(2).body
+        if way != "approved":
+            stand.scene.person.merge(2)
+
+        stand.play()
+
+        assert "None, so no interfaces are designed, unless somebody edits the file or asks for" in shown
+        assert stand.visited[1:4] == ["architecture", "interface_design", "planning"]
+        assert [branch for branch, *_ in stand.pulls] == ["cogworks/1/spec", "cogworks/1/swi-1"]
+        assert "no public interface changes: The specification says that no public name changes." in (
+            stand.repository.get_issue(1).get_comments()[0].body
+        )
+        assert [seen for seen in stand.server.seen if DESIGNS in str(seen.body)] == []
+
+
+def test_a_specification_that_people_edited_is_read_before_anybody_says_that_there_is_nothing_to_design(
+    tmp_path: Path,
+) -> None:
+    with standing(tmp_path, "", REPLIES[0], SETTLED, NO_INTERFACES, *PLANNED, tests_first=True) as stand:
+        stand.scene.cogworks("run", "--json", **stand.model)
+        edited(stand)
+
+        stand.play()
+
+        assert DESIGNS in str(stand.server.seen[2].body)
+        assert "`,5h` is refused" in str(stand.server.seen[2].body)
+
+
+def test_who_rejects_that_nothing_is_designed_has_a_model_asked(tmp_path: Path) -> None:
+    # Where safety is at stake a person passes that, too.
+    with standing(tmp_path, "", REPLIES[0], SETTLED, NO_INTERFACES, tests_first=True) as stand:
+        stand.repository.get_issue(1).add_to_labels("cogworks:safety-critical")
+        stand.scene.cogworks("run", "--json", **stand.model)
+        stand.repository.get_pull(2).create_review(event="APPROVE")
+        [wait] = stand.scene.cogworks("run", "--json", **stand.model).told["waiting_for"]
+        assert (wait["node"], len(stand.server.seen)) == ("interface_design", 2)
+
+        say = stand.repository.get_issue(1).create_comment
+        say("/cogworks reject interface_design Declare what a number is.")
+        stand.scene.cogworks("run", "--json", **stand.model)
+        say("/cogworks retry")
+        stand.scene.cogworks("run", "--json", **stand.model)
+
+        assert "Declare what a number is." in str(stand.server.seen[2].body)
 
 
 def narrowed(stand: Stand) -> None:

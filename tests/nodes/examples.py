@@ -55,6 +55,7 @@ SPECIFICATION = Specification(
     title="Let add() add",
     markdown="# Let add() add\n\n- **R1** add(2, 2) is 4.\n",
     affected_modules=(AffectedModule(name="src/adder/adding.py", new=False),),
+    public_names=("adder.contracts.Adds",),
     requirements=(Requirement(id="R1", text="add(2, 2) is 4.", section="Requirements"),),
 )
 INTERFACES = Interfaces(

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 import pytest
+from pydantic import ValidationError
 
 from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.architecture import problems_of, run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import AffectedModule, DependencyChange, Requirement, Specification
-from cogworks.nodes.task import Conventions
+from cogworks.nodes.task import Conventions, Learnt
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import BranchName
 from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, ports, task
@@ -96,6 +97,7 @@ CHANGED: Mapping[str, object] = {
     "title": "Let add() add numbers",
     "markdown": "# Let add() add\n\n- **R1** add(2, 2) is 4, always.\n",
     "affected_modules": (AffectedModule(name="src/adder/other.py", new=True),),
+    "public_names": ("adder.adding.add(carry=)",),
     "dependency_changes": (
         DependencyChange(source="adder.adding", target="operator", change="add", reason="It adds."),
     ),
@@ -126,6 +128,50 @@ def test_a_dependency_that_comes_or_goes_is_said_in_the_pull_request() -> None:
     assert (
         "### Dependencies that change\n\n- `adder.adding` comes to depend on `operator`: It adds.\n" in body
     )
+
+
+def body_of(specification: Specification, learnt: Learnt | None = None) -> str:
+    outcome = run(task("architecture", learnt=learnt), ports(specification))
+    assert isinstance(outcome, Succeeded)
+    [opened] = [each for each in outcome.effects if isinstance(each, OpenPullRequest)]
+    return opened.body
+
+
+NO_NAME = SPECIFICATION.model_copy(update={"public_names": ()})
+NEXT = "Next comes the design of the interfaces."
+
+
+def test_people_approve_which_public_names_change() -> None:
+    names = ("adder.add(carry=)", "adder --`carry`")
+
+    body = body_of(SPECIFICATION.model_copy(update={"public_names": names}))
+
+    assert "### Public names that change\n\n- `adder.add(carry=)`\n- `adder --'carry'`\n\n### " in body
+    assert NEXT in body
+
+
+def test_people_approve_that_no_interfaces_are_designed_where_no_public_name_changes() -> None:
+    body = body_of(NO_NAME)
+
+    assert (
+        "None, so no interfaces are designed, unless somebody edits the file or asks for interfaces." in body
+    )
+    assert NEXT not in body
+
+
+def test_nobody_is_told_that_no_interfaces_are_designed_where_a_shorter_way_did_not_do() -> None:
+    body = body_of(NO_NAME, learnt=Learnt(why="it alters `adder.add`"))
+
+    assert "### Public names that change\n\nNone.\n" in body
+    assert NEXT in body
+
+
+def test_a_specification_that_is_silent_about_public_names_is_none() -> None:
+    silent = output(SPECIFICATION)
+    del silent["public_names"]
+
+    with pytest.raises(ValidationError, match="public_names"):
+        Specification.model_validate(silent)
 
 
 @pytest.mark.parametrize(

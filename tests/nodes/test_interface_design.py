@@ -1,6 +1,9 @@
 """Interface design: complete files that the domain service accepts, as a pull request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
 
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.messages import Diagnostic
@@ -8,8 +11,11 @@ from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.interface_design import run
 from cogworks.nodes.replies import Interfaces, ProposedFile
-from cogworks.vocabulary import BranchName, Severity
-from tests.nodes.examples import FILES, INTERFACES, KEY, output, ports, task
+from cogworks.nodes.task import Learnt
+from cogworks.pipeline.visits import AskedChange
+from cogworks.vocabulary import BranchName, CommitOid, Severity
+from tests.fakes import FakePorts
+from tests.nodes.examples import FILES, INPUTS, INTERFACES, KEY, SPECIFICATION, output, ports, task
 
 
 def refuses_broken_files(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
@@ -246,3 +252,93 @@ def test_nothing_to_design_needs_a_reason_and_leaves_the_files_alone() -> None:
     assert outcome.is_empty
     assert "say in `notes` why no public name or signature changes" in world.model.asked[1]
     assert "src/adder/contracts.py is changed, and `interfaces` names nothing" in world.model.asked[2]
+
+
+APPROVED = CommitOid("a" * 40)
+SPEC = "docs/specs/7.md"
+WRITTEN = SPECIFICATION.markdown
+NO_NAME = {**INPUTS["specification"], "public_names": []}
+SHOWN = {**NO_NAME, "is_shown_only": True}
+SILENT = {name: value for name, value in INPUTS["specification"].items() if name != "public_names"}
+REJECTED = AskedChange(by="ann", text="Declare what adds.")
+
+
+def approved(text: str | None) -> FakePorts:
+    """A shell in whose repository people approved this text of the specification, in its pull request and in the base alike."""
+    files = {} if text is None else {SPEC: text}
+    world = ports(NOTHING, files={**FILES, **files})
+    world.copy.approve(APPROVED, files)
+    return world
+
+
+@pytest.mark.parametrize("specification", [NO_NAME, SHOWN], ids=["merged", "only shown"])
+def test_where_the_approved_specification_changes_no_public_name_nobody_is_asked(
+    specification: Mapping[str, Any],
+) -> None:
+    world = approved(f"{WRITTEN.rstrip()}\n")
+    asked = task(
+        "interface_design", inputs={"specification": specification}, approved={"specification": APPROVED}
+    )
+
+    outcome = run(asked, world)
+
+    settled = Interfaces(files=(), interfaces=(), notes="The specification says that no public name changes.")
+    assert world.model.asked == []
+    assert outcome == Succeeded(
+        output=as_put_out(settled),
+        summary="no public interface changes: The specification says that no public name changes.",
+        is_empty=True,
+    )
+    assert world.copy.tree == {**FILES, SPEC: f"{WRITTEN.rstrip()}\n"}
+
+
+@pytest.mark.parametrize(
+    ("specification", "text", "changes"),
+    [
+        (INPUTS["specification"], WRITTEN, {}),
+        (SILENT, WRITTEN, {}),
+        ({**NO_NAME, "public_names": ""}, WRITTEN, {}),
+        ({**NO_NAME, "public_names": None}, WRITTEN, {}),
+        (NO_NAME, f"{WRITTEN}\n- **R2** add() takes `carry`.\n", {}),
+        (NO_NAME, WRITTEN.replace("\n", "\r\n"), {}),
+        (NO_NAME, None, {}),
+        (SHOWN, f"{WRITTEN}\n- **R2** add() takes `carry`.\n", {}),
+        (SHOWN, None, {}),
+        (SHOWN, WRITTEN, {"approved": {}}),
+        (NO_NAME, WRITTEN, {"ordinal": 2}),
+        (
+            NO_NAME,
+            WRITTEN,
+            {"ordinal": 2, "earlier_failure": "ann rejected it", "asked_changes": (REJECTED,)},
+        ),
+        (NO_NAME, WRITTEN, {"ordinal": 2, "earlier": {"interfaces": output(INTERFACES)}}),
+        (NO_NAME, WRITTEN, {"learnt": Learnt(why="it alters `adder.add`")}),
+    ],
+    ids=[
+        "it changes some",
+        "of an older ledger or of a node of one's own",
+        "of another form",
+        "of none",
+        "edited before it was merged",
+        "edited in its line ends alone",
+        "gone",
+        "edited before it was approved",
+        "gone from its pull request",
+        "approved nobody knows where",
+        "done again",
+        "rejected",
+        "designed before",
+        "moved up",
+    ],
+)
+def test_in_doubt_the_model_is_asked(
+    specification: Mapping[str, Any], text: str | None, changes: dict[str, Any]
+) -> None:
+    world = approved(text)
+    known = {"approved": {"specification": APPROVED}, **changes}
+
+    outcome = run(task("interface_design", inputs={"specification": specification}, **known), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert len(world.model.asked) == 1
+    assert outcome.output == as_put_out(NOTHING)

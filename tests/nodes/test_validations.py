@@ -70,6 +70,7 @@ NO_VALIDATION = frozenset(
         "People asked for changes.",
         "not every test could be run; ",
         "passed with {} remark(s)",
+        "The specification says that no public name changes.",
         ", {} of them with the exact fix, which is tried",
         "; others were not applied: {}",
         "{} blocking finding(s), {} other(s)",
