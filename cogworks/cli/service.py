@@ -135,6 +135,9 @@ def python(
     help="Where to listen; only this user may connect.",
 )
 @click.option("--language", default="", help="Only this language, e.g. `go` [default: from the manifests].")
+@click.option(
+    "--root-language", default="", help="What the root is written in, as far as it is known without looking."
+)
 @click.option("--setup", multiple=True, metavar="LINE", help="Run once before the tests (repeatable).")
 @click.option("--test", default="", metavar="LINE", help="Runs the whole suite; default: from the manifests.")
 @click.option(
@@ -156,6 +159,7 @@ def python(
 def command(
     socket_path: Path,
     language: str,
+    root_language: str,
     setup: tuple[str, ...],
     test: str,
     test_one: str,
@@ -176,9 +180,12 @@ def command(
     from cogworks.services.command.__main__ import run
     from cogworks.services.command.ground import Commands
 
-    if language and language not in LANGUAGES:
-        raise UsageError(f"--language is {language!r}; known here: {', '.join(LANGUAGES)}")
-    commands = Commands(language, setup, test, test_one, lint, formatter, report or "", report_file)
+    for option, value in (("--language", language), ("--root-language", root_language)):
+        if value and value not in LANGUAGES:
+            raise UsageError(f"{option} is {value!r}; known here: {', '.join(LANGUAGES)}")
+    commands = Commands(
+        language, setup, test, test_one, lint, formatter, report or "", report_file, root_language
+    )
     try:
         run(
             socket_path,

@@ -7,6 +7,7 @@ from pathlib import Path
 from cogworks.domain_services.ahead import Starts
 from cogworks.domain_services.client import Configured
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
+from cogworks.domain_services.languages import languages_at
 from cogworks.domain_services.limits import TEST_METHODS
 from cogworks.domain_services.messages import Caller, RepositorySettings
 from cogworks.domain_services.opening import BUNDLED, configured_services, open_client
@@ -130,24 +131,25 @@ def services_of(
         found = configured_services(
             files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment), names=names
         )
-        return tuple(_launched(each, environment) for each in found)
+        return tuple(_launched(each, environment, names) for each in found)
     try:
         text = Path(named).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"COGWORKS_DOMAIN_SERVICES_CONFIG names {named!r}, which cannot be read: {error}"
         ) from error
-    return tuple(_launched(each, environment) for each in configured_services(text, source=named))
+    return tuple(_launched(each, environment, names) for each in configured_services(text, source=named))
 
 
-def _launched(service: ServiceConfig, environment: Environment) -> ServiceConfig:
+def _launched(service: ServiceConfig, environment: Environment, names: Sequence[str]) -> ServiceConfig:
     """A service of a bundled kind with what starts it, and with a place for what it keeps for later steps."""
     if service.kind == "python":
         return service.model_copy(update={"command": _bundled(environment).command})
     if service.kind == "command":
-        return service.model_copy(
-            update={"command": ("--environments", str(environments_folder(environment)))}
-        )
+        # Of the folder of another root no names are known.
+        told = () if service.language or service.root else languages_at(names)[:1]
+        words = ("--environments", str(environments_folder(environment)))
+        return service.model_copy(update={"command": (*words, *(f"--root-language={each}" for each in told))})
     return service
 
 

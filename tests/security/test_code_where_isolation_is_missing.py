@@ -92,6 +92,32 @@ def test_the_service_of_commands_runs_none(
     assert not taken.exists()
 
 
+def covered(repository: Path, taken: Path, **asked: Any) -> Response:
+    line = f"touch {taken}; go test ./..."
+    commands = Commands(language="go", test=line, report="go-json")
+    return commanding.ask("coverage", repository, commands=commands, **asked)
+
+
+@WHO
+def test_the_service_of_commands_measures_no_lines(isolation: Any, needs_walls: bool, tmp_path: Path) -> None:
+    repository, taken = hostile(tmp_path)
+
+    answer = covered(repository, taken, isolation=isolation, caller={"needs_walls": needs_walls})
+
+    assert answer.error is not None
+    assert answer.error.code == "tool_not_found"
+    assert not taken.exists()
+
+
+@commanding.needs("go")
+def test_lines_are_measured_where_neither_holds(tmp_path: Path) -> None:
+    repository, taken = hostile(tmp_path)
+
+    covered(repository, taken, isolation=NO_ISOLATION)
+
+    assert taken.exists()
+
+
 def test_the_same_attacks_succeed_where_neither_holds(tmp_path: Path) -> None:
     for method, params in PYTHON.items():
         if method != "beside":

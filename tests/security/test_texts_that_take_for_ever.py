@@ -56,6 +56,7 @@ from cogworks.repair.overfitting import literals
 from cogworks.repair.testcommand import read_command
 from cogworks.repair.unloaded import unloaded_of
 from cogworks.services.command.compilers import findings_in
+from cogworks.services.command.reports.go_cover import parse_runs
 from cogworks.services.command.reports.reading import READERS, read_all
 from cogworks.services.python.building.wheel import UnusableWheel, read_wheel
 from cogworks.services.python.code.gathering import gather
@@ -157,6 +158,9 @@ PARSERS: Mapping[str, Parser] = {
     "installer's complaint": complaint,
     "type checker": lambda text: read_mypy(as_bytes(text), ["a.py"]),
     "linter": findings_in,
+    "runs of Go tests": lambda text: parse_runs(
+        b"cogworks begin 1\n| panic: \n" + as_bytes(text) + b"\ncogworks end 1\n"
+    ),
     "literals": literals,
     "what is not loaded": lambda text: unloaded_of([text]),
     "terminal": on_terminal,

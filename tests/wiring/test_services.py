@@ -217,6 +217,28 @@ def test_without_any_file_the_names_at_the_root_say_which_services_there_are(
     assert [(each.name, each.role) for each in services_of(NOTHING, {}, names)] == services
 
 
+@pytest.mark.parametrize(
+    ("names", "text", "told"),
+    [
+        (("go.mod", "package.json"), None, ("--root-language=go",)),
+        (("package.json",), None, ("--root-language=typescript",)),
+        (("go.mod",), '[[services]]\nname = "a"\nkind = "command"\n', ("--root-language=go",)),
+        (("go.mod",), '[[services]]\nname = "a"\nkind = "command"\nlanguage = "rust"\n', ()),
+        (("go.mod",), '[[services]]\nname = "a"\nkind = "command"\nroot = "b"\n', ()),
+        ((), '[[services]]\nname = "a"\nkind = "command"\n', ()),
+    ],
+    ids=["bundled", "node", "configured", "language", "folder", "unseen"],
+)
+def test_the_service_of_commands_learns_what_its_root_is_written_in(
+    names: tuple[str, ...], text: str | None, told: tuple[str, ...]
+) -> None:
+    files = {} if text is None else {"services.toml": text}
+
+    (service,) = services_of(NOTHING, files, names)
+
+    assert tuple(each for each in service.started if each.startswith("--root-language")) == told
+
+
 COMMANDS = """
 [[services]]
 name = "go"

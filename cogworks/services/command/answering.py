@@ -22,8 +22,9 @@ from cogworks.domain_services.messages import (
 )
 from cogworks.domain_services.transport import MAX_MESSAGE_BYTES
 from cogworks.services.answers import listed, refused
+from cogworks.services.command.covering import coverage, covers
 from cogworks.services.command.grammars import operations as grammars
-from cogworks.services.command.ground import Machine, NotReady
+from cogworks.services.command.ground import Commands, Machine, NotReady
 from cogworks.services.command.preparing import prepare
 from cogworks.services.command.simulating import simulate
 from cogworks.services.command.validating import normalise, validate
@@ -42,6 +43,15 @@ METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingPro
 )
 """Who answers what; each is handed the request, the repository's directory and the machine, and may raise `OSError`,
 `NotReady` and the `ValidationError` of its parameters."""
+MEASURING: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingProxyType(
+    {"coverage": coverage}
+)
+"""The same for what not every language has."""
+
+
+def methods_of(commands: Commands) -> Mapping[str, Callable[[Request, Path, Machine], Response]]:
+    """What a service with these commands answers, and announces."""
+    return {**METHODS, **MEASURING} if covers(commands) else METHODS
 
 
 class CommandService:
@@ -49,6 +59,7 @@ class CommandService:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+        self._methods = methods_of(machine.commands)
 
     def answer(self, line: bytes) -> Response:
         """The response to one line of the wire, whatever it holds."""
@@ -76,8 +87,8 @@ class CommandService:
         if request.method == "handshake":
             result = self._handshake().model_dump(mode="json")
             return Response(request_id=request.request_id, status="success", result=result)
-        if request.method not in METHODS:
-            text = f"{request.method!r} is none of {', '.join(METHODS)}"
+        if request.method not in self._methods:
+            text = f"{request.method!r} is none of {', '.join(self._methods)}"
             return refused(request.request_id, ErrorCode.UNSUPPORTED_METHOD, text)
         if request.repository is None:
             text = "repository is missing; give the path of a directory or a clone URL with a ref"
@@ -86,7 +97,7 @@ class CommandService:
             with ExitStack() as stack:
                 clones = self._machine.clones or stack.enter_context(Clones())
                 folder = stack.enter_context(clones.folder_of(request.repository))
-                return METHODS[request.method](request, folder, self._machine)
+                return self._methods[request.method](request, folder, self._machine)
         except ValidationError as error:
             return refused(request.request_id, ErrorCode.INVALID_REQUEST, f"params: {listed(error)}")
         except NotReady as error:
@@ -111,7 +122,7 @@ class CommandService:
             service_version=__version__,
             api_version=API_VERSION,
             domain="commands",
-            capabilities=tuple(METHODS),
+            capabilities=tuple(self._methods),
             artifact_types=(language,) if language else tuple(LANGUAGES),
             artifact_patterns=patterns_of(language),
             status="ready" if isolation.is_complete else "degraded",

@@ -34,6 +34,8 @@ class Commands(NamedTuple):
     format: str = ""
     report: str = ""
     report_file: str = ""
+    root_language: str = ""
+    """What the names at the root tell of, where whoever started the service has seen them; decides what is announced."""
 
 
 class Machine(NamedTuple):

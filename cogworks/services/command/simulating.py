@@ -4,7 +4,7 @@ import hashlib
 import re
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -57,8 +57,8 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     if (no := refused_run(request, params.tests, params.environment, machine.isolation)) is not None:
         return no
     ground = with_words(ground_of(request, folder, machine), params.command)
-    report = _report(request, ground, params, machine)
-    _refuse_silence(report, params.command)
+    report = report_of(request, ground, params, machine)
+    refuse_silence(report, params.command)
     return answered(
         request,
         test_diagnostics(report),
@@ -68,7 +68,7 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     )
 
 
-def _refuse_silence(report: TestReport, words: Sequence[str]) -> None:
+def refuse_silence(report: TestReport, words: Sequence[str]) -> None:
     """Nothing, unless a command of the user's told of no test at all.
 
     Raises:
@@ -78,7 +78,19 @@ def _refuse_silence(report: TestReport, words: Sequence[str]) -> None:
         raise NotReady(f"`{shlex.join(words)}` told of no test. {_CONFIGURE}", ErrorCode.INVALID_REQUEST)
 
 
-def _report(request: Request, ground: Ground, params: SimulateParams, machine: Machine) -> TestReport:
+def report_of(
+    request: Request,
+    ground: Ground,
+    params: SimulateParams,
+    machine: Machine,
+    *,
+    then: Callable[[Room, TestReport, float], None] = lambda *_: None,
+) -> TestReport:
+    """How the tests came out.
+
+    Args:
+        then: what else is done in the room of a run that came to its end; is told until when, by the monotonic clock.
+    """
     recipe = ground.recipe
     if not recipe.test:
         return TestReport(cases=(), remedies=(*recipe.notes, _CONFIGURE))
@@ -106,6 +118,8 @@ def _report(request: Request, ground: Ground, params: SimulateParams, machine: M
             report = _in_turn(room, provision.notes, units, limited, machine)
         else:
             report = _at_once(room, provision.notes, kept, limited, machine)
+        if not (report.timed_out or report.left):
+            then(room, report, deadline_s)
     if report.timed_out and params.parts == "if_long":
         report = _left(report, ground, kept, params)
     return report.model_copy(update={"collection_errors": (*errors, *report.collection_errors)})

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from cogworks.cli.main import cli
 from cogworks.domain_services.languages import LANGUAGES, patterns_of
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.errors import UsageError
 from cogworks.grammars.languages.registry import PATTERNS
 from cogworks.services.command import answering
 from cogworks.services.command.answering import METHODS
@@ -52,6 +53,14 @@ def test_a_language_that_is_named_narrows_what_is_announced_and_indexed(tmp_path
     assert {each["artifact"] for each in whole} == {"a.go", "b.rs"}
 
 
+@pytest.mark.parametrize("option", ["--language", "--root-language"])
+def test_a_language_that_nobody_knows_is_refused(option: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["service", "command", "--socket", str(tmp_path / "a"), option, "cobol"])
+
+    assert isinstance(done.exception, UsageError)
+    assert f"{option} is 'cobol'; known here: go, rust" in str(done.exception)
+
+
 def test_an_answer_longer_than_a_message_may_be_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +99,31 @@ def test_it_passes_the_conformance_suite(tmp_path: Path, monkeypatch: pytest.Mon
 
     told = json.loads(done.stdout)
     assert [each for each in told["results"] if each["status"] == "failed"] == []
+    assert done.exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@needs("go")
+def test_it_passes_the_conformance_suite_with_what_it_announces_for_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "go.mod": "module example.com/a\n\ngo 1.18\n",
+        "a.go": "package a\n\nfunc One() int {\n\treturn 1\n}\n",
+        "a_test.go": 'package a\n\nimport "testing"\n\nfunc TestTwo(t *testing.T) {\n\tif One() != 2 {\n\t\tt.Error("no")\n\t}\n}\n',
+    }
+    repository = laid_out(tmp_path / "repository", files)
+    service = '[[services]]\nname = "own"\nkind = "command"\nlanguage = "go"\n'
+    laid_out(tmp_path, {".cogworks/services.toml": service})
+    monkeypatch.chdir(tmp_path)
+    sample = ["--repository", str(repository), "--artifact", "a_test.go", "--artifact", "a.go"]
+    words = [*sample, "--failing-test", "a_test.go::TestTwo", "--json"]
+    done = CliRunner().invoke(cli, ["service", "conformance", "own", *words])
+
+    told = json.loads(done.stdout)
+    assert [each for each in told["results"] if each["status"] == "failed"] == []
+    assert [each["status"] for each in told["results"] if "coverage" in str(each)] == ["passed"]
     assert done.exit_code == 0
 
 
