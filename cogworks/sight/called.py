@@ -18,6 +18,7 @@ _OWN = frozenset(["self", "cls", "this", "Self", "super", "$this"])
 _RECEIVER = re.compile(r"func \((\w+)\s")
 """What a method of Go calls its own object."""
 _NO_CODE = frozenset(["test", "section"])
+_USERS = frozenset(["function", "method"])
 
 
 def used_by_test(
@@ -42,14 +43,20 @@ def used_by_test(
 
 
 def called_by(
-    place: int, definitions: Sequence[Outlined], code: str, *, but: Collection[int] = ()
+    place: int,
+    definitions: Sequence[Outlined],
+    code: str,
+    *,
+    scores: Sequence[float] = (),
+    but: Collection[int] = (),
 ) -> list[int]:
-    """Places of the functions of the same file that a definition calls, in the order of the calls.
+    """Places of the functions of the same file that a definition calls, those that matter most first, else in the order of the calls.
 
     A method counts where it is called on the object itself.
 
     Args:
         code: of the definition, without its documentation.
+        scores: how much the request is about each definition; none: all alike.
         but: places that are shown already.
     """
     own = definitions[place]
@@ -65,7 +72,34 @@ def called_by(
         if known is None or _length(each) > _length(definitions[known]):
             by_name[each.name] = other
     found = (by_name[name] for name in dict.fromkeys(called) if name in by_name)
-    return [other for other in found if other not in but][:_MOST_CALLED]
+    return _best([other for other in found if other not in but], scores)
+
+
+def users_of(
+    place: int,
+    definitions: Sequence[Outlined],
+    texts: Sequence[str],
+    *,
+    scores: Sequence[float] = (),
+    but: Collection[int] = (),
+) -> list[int]:
+    """Places of the functions of the same file that use a constant or a variable, those that matter most first.
+
+    Args:
+        texts: of each definition, what is its own.
+        scores, but: as of `called_by`.
+    """
+    name = re.compile(rf"(?<![\w$]){re.escape(definitions[place].name)}(?![\w$])")
+    found = [
+        other
+        for other, each in enumerate(definitions)
+        if other not in (place, *but) and each.kind in _USERS and name.search(texts[other])
+    ]
+    return _best(found, scores)
+
+
+def _best(places: Sequence[int], scores: Sequence[float]) -> list[int]:
+    return sorted(places, key=lambda other: -scores[other] if scores else 0.0)[:_MOST_CALLED]
 
 
 def _length(each: Outlined) -> int:

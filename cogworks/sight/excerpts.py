@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from cogworks.sight.called import called_by, used_by_test
+from cogworks.sight.called import called_by, used_by_test, users_of
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import Index
 from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, meant_in, names_of, scores_of, with_users
@@ -56,6 +56,7 @@ _MAX_BODY_LINES = 600
 _MAX_NAMES = 2
 _AROUND_NEW = 2
 """Lines shown on both sides of one that is new."""
+_VALUES = frozenset(["constant", "variable"])
 _COMMENTS = ("#", "//", "/*", "*", "--")
 
 
@@ -112,12 +113,13 @@ class _Excerpt:
         self._meant = meant_in(sought)
         self._quoted = sought.quoted
         self._held = self._members()
-        texts = [self._own_text(place) for place in range(len(definitions))]
-        basis = scores_of(definitions, texts, sought, path)
-        self._scores = with_users(basis, definitions, texts, sought.used)
+        self._texts = [self._own_text(place) for place in range(len(definitions))]
+        self._touched = frozenset(touched)
+        basis = scores_of(definitions, self._texts, sought, path)
+        self._scores = with_users(basis, definitions, self._texts, sought.used)
         self.names = self._best()
         used = (*sought.used, *self.names)
-        self._scores = with_users(basis, definitions, texts, used)
+        self._scores = with_users(basis, definitions, self._texts, used)
         self._passages = Passages(lines, sought._replace(used=used), touched)
         self._about = self._asked_about()
         self._called: frozenset[int] = frozenset()
@@ -234,7 +236,7 @@ class _Excerpt:
 
     def _with_used(self, used: Sequence[int], waiting: Sequence[int]) -> list[int]:
         """What is used comes first; of a function that the request names, after the others that it names."""
-        named = [] if self._is_test else [*takewhile(self._is_meant, waiting)]
+        named = [] if self._is_test else [*takewhile(self._is_asked_for, waiting)]
         if not self._is_test:
             self._called |= frozenset(used)
             self._about |= self._called
@@ -245,21 +247,34 @@ class _Excerpt:
         own = self._definitions[place]
         return not self._meant.isdisjoint(names_of(own))
 
+    def _is_asked_for(self, place: int) -> bool:
+        """Whether the request names a definition, or it is a small one that was changed."""
+        return self._is_touched(place) or self._is_meant(place)
+
+    def _is_touched(self, place: int) -> bool:
+        own = self._definitions[place]
+        return not self._held[place] and not self._touched.isdisjoint(range(own.first, own.last + 1))
+
     def _used(self, place: int, taken: Collection[int]) -> list[int]:
-        """Of its own file, what a test uses, and what a function calls that the request names."""
+        """Of its own file, what a test uses; of what was changed or is named, what a function calls; of a changed constant, who uses it."""
         if place < 0 or self._held[place]:
             return []
         if self._is_test:
             return used_by_test(place, self._definitions, self._own_text(place), but=taken)
         own = self._definitions[place]
-        if not self._is_meant(place):
+        if not self._is_asked_for(place):
             return []
+        if own.kind in _VALUES:
+            # Of one that is only named, who uses it would take the room of what was asked for.
+            if not self._is_touched(place):
+                return []
+            return users_of(place, self._definitions, self._texts, scores=self._scores, but=taken)
         code = (
             self._lines[at - 1]
             for first, last in self._without_documentation(own)
             for at in range(first, last + 1)
         )
-        return called_by(place, self._definitions, "\n".join(code), but=taken)
+        return called_by(place, self._definitions, "\n".join(code), scores=self._scores, but=taken)
 
     def _without_documentation(self, own: Outlined) -> list[Stretch]:
         """The header and the code of a definition."""
@@ -288,7 +303,7 @@ class _Excerpt:
         if not self._is_test:
             return self._passages.beginning(range(1, min(self._top, len(self._lines)) + 1), room)
         first = min(
-            (each.first for each in self._definitions if each.kind not in ("constant", "variable")),
+            (each.first for each in self._definitions if each.kind not in _VALUES),
             default=len(self._lines) + 1,
         )
         start = next(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.sight.called import called_by
+from cogworks.sight.called import called_by, users_of
 from cogworks.sight.cards import card_of
 from cogworks.sight.question import About
 from tests.sight.test_excerpts import filler, part_of, shown_lines
@@ -80,3 +80,60 @@ def test_calls_of_the_same_file_are_told_from_others(path: str, text: str, expec
     assert [definitions[place].name for place in found] == expected
     assert all(definitions[place].last - definitions[place].first >= 2 for place in found if path == "a.ts")
     assert called_by(own, definitions, code, but=found) == []
+
+
+MANY = (
+    "def to_iri(url):\n    return decode_host(url), decode_user(url), decode_path(url), decode_name(url), decode_query_value(url)\n\n\n"
+    + "\n\n".join(
+        f"def decode_{name}(url):\n    return [{name!r} for _ in url]\n"
+        for name in ("host", "user", "path", "name", "query_value")
+    )
+)
+
+
+def test_of_many_functions_that_are_called_those_the_request_is_about_come_first() -> None:
+    about = About(title="to_iri() changes a plus in the value of a query", text="`to_iri` decodes it.")
+
+    found = part_of("src/urls.py", f"{filler(60)}\n\n{MANY}\n\n{filler(60, 60)}", about, room_tokens=1_200)
+
+    said = "\n".join(shown_lines(found).values())
+    assert "return ['query_value' for _ in url]" in said
+    assert said.count("for _ in url]") == 4
+
+
+MAPS = (
+    "PLUS_MAP = made('+')\nOTHER_MAP = made('-')\n\n\n"
+    f"{filler(60)}\n\n"
+    "def decoded_value(text):\n    return decoded(text, PLUS_MAP)\n\n\n"
+    f"def decoded_name(text):\n    return decoded(text, OTHER_MAP)\n\n\n{filler(60, 60)}"
+)
+
+
+@pytest.mark.parametrize(
+    ("touched", "expected"), [({"src/maps.py": (1,)}, "PLUS_MAP"), ({"src/maps.py": (2,)}, "OTHER_MAP")]
+)
+def test_whoever_uses_a_constant_that_was_changed_is_shown_beside_it(
+    touched: dict[str, tuple[int, ...]], expected: str
+) -> None:
+    found = part_of("src/maps.py", MAPS, About(title="Keep it", text="", touched=touched), room_tokens=1_200)
+
+    said = "\n".join(shown_lines(found).values())
+    users = [name for name in ("PLUS_MAP", "OTHER_MAP") if f"return decoded(text, {name})" in said]
+    assert users == [expected]
+
+
+def test_what_uses_a_value_is_told_by_whole_words_and_limited() -> None:
+    text = "MAP = 1\nMAP_2 = MAP\n\n" + "\n".join(f"def use_{n}():\n    return MAP\n" for n in range(6))
+    text += "\ndef other():\n    return MAP_2\n"
+    definitions = card_of("a.py", text).definitions
+    lines = text.splitlines()
+    texts = ["\n".join(lines[each.first - 1 : each.last]) for each in definitions]
+    scores = [9.0 if each.name == "use_5" else 1.0 for each in definitions]
+
+    found = users_of(0, definitions, texts, scores=scores)
+
+    assert [definitions[place].name for place in found] == ["use_5", "use_0", "use_1", "use_2"]
+    assert [definitions[each].name for each in users_of(0, definitions, texts, but=found)] == [
+        "use_3",
+        "use_4",
+    ]
