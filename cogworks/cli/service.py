@@ -153,7 +153,7 @@ def python(
     "--environments",
     "kept",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Keep compiler caches here between runs [default: keep none].",
+    help="Keep what compilers leave for work items here between runs [default: keep none].",
 )
 @click.option("--until-stdin-closes", is_flag=True, help="End with the process that started this one.")
 def command(

@@ -46,7 +46,7 @@ class Machine(NamedTuple):
     isolation: Isolation
     commands: Commands = Commands()  # frozen
     kept: Path | None = None
-    """Where what compilers keep outlives a run; None: nothing does."""
+    """Where what compilers keep for a work item outlives a run; None: nothing does."""
     clones: Clones | None = None
     """Where repositories of other machines come from; None: there are none."""
     settings: Mapping[str, str] = MappingProxyType({})
@@ -55,6 +55,8 @@ class Machine(NamedTuple):
     """What a file says; the running service keeps it in memory."""
     home: Path | None = None
     """Whose packages are used; None: those of the user this process runs as."""
+    passing: Path | None = None
+    """A folder that ends with this process, for what compilers keep for callers without a work item; None: there is none."""
 
     @property
     def patterns(self) -> tuple[str, ...]:

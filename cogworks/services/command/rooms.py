@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cogworks.codebase.confined import read_file
 from cogworks.folders import copy_folder, walk
 from cogworks.own_folders import own_folder
-from cogworks.removal import temporary_folder
+from cogworks.services.command.compiled import Keeping, folder_of_room, make_young
 from cogworks.services.command.fetching import by_hand
 from cogworks.services.command.ground import Ground, Machine, text_at
 from cogworks.services.command.provision import Provision
@@ -199,7 +199,7 @@ class Room:
             # With packages of its own in `vendor` Go reads nothing else.
             **({} if self._has("vendor/modules.txt") else {"GOFLAGS": "-mod=mod"}),
             **_kept_below(self._kept, self._home, has_crates=self._found(".cargo")),
-            **_with_short_lives(self._configured()),
+            **_for_java(self._configured()),
         }
 
     def _configured(self) -> dict[str, str]:
@@ -238,24 +238,33 @@ def _kept_below(folder: Path, home: Path, *, has_crates: bool) -> dict[str, str]
     }
 
 
-def _with_short_lives(variables: Mapping[str, str]) -> Mapping[str, str]:
-    # Maven ends before it has been worth compiling it well, which takes half of the time of processors.
-    return {**variables, "MAVEN_OPTS": f"-XX:TieredStopAtLevel=1 {variables.get('MAVEN_OPTS', '')}".strip()}
+def _for_java(variables: Mapping[str, str]) -> Mapping[str, str]:
+    options = {
+        # Maven ends before it has been worth compiling it well, which takes half of the time of processors.
+        "MAVEN_OPTS": "-XX:TieredStopAtLevel=1",
+        # Of tests that passed before with the same files Gradle would tell that, and not run them.
+        "GRADLE_OPTS": "-Dorg.gradle.caching=false",
+    }
+    return {
+        **variables,
+        **{name: f"{own} {variables.get(name, '')}".strip() for name, own in options.items()},
+    }
 
 
 @contextmanager
-def open_room(ground: Ground, provision: Provision, machine: Machine, *, key: str = "") -> Iterator[Room]:
+def open_room(
+    ground: Ground, provision: Provision, machine: Machine, *, kept: Keeping | None = None
+) -> Iterator[Room]:
     """A room for the length of a `with` block.
 
     Args:
-        key: whose compiled files are used and kept; empty: nobody's.
+        kept: where compiled files are found and left; None: they are gone with the room.
     """
-    with temporary_folder("cogworks-command-") as folder:
-        kept = (
-            folder / "kept" if machine.kept is None or not key else machine.kept.resolve() / "command" / key
-        )
-        own_folder(kept)
-        room = Room(folder, ground, provision, kept, lays_over=machine.isolation.lays_over)
+    with folder_of_room(kept) as folder:
+        compiled = own_folder(kept.folder if kept else folder / "kept")
+        room = Room(folder, ground, provision, compiled, lays_over=machine.isolation.lays_over)
+        if kept is not None:
+            make_young(room.copy)
         yield room
 
 

@@ -1,6 +1,5 @@
 """The operation `simulate`: run tests by the commands of the root, one result for each."""
 
-import hashlib
 import re
 import shlex
 import time
@@ -12,6 +11,7 @@ from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response, TestCase, TestReport
 from cogworks.domain_services.parts import joined
 from cogworks.services.answers import answered
+from cogworks.services.command.compiled import kept_for
 from cogworks.services.command.compilers import errors_in, plain_lines
 from cogworks.services.command.fetching import not_fetched
 from cogworks.services.command.ground import (
@@ -109,7 +109,8 @@ def report_of(
         provided(
             request, ground, machine, limit_s=params.timeout_s, hints=partial(hints_about, ground, machine)
         ) as provision,
-        open_room(ground, provision, machine, key=_key(request, ground)) as room,
+        kept_for(request, ground, machine) as kept_files,
+        open_room(ground, provision, machine, kept=kept_files) as room,
     ):
         # What a setup took is no longer there for the tests.
         left_s = max(deadline_s - time.monotonic(), min(params.timeout_s, _SHORTEST_S))
@@ -213,15 +214,6 @@ def _asked(ground: Ground, tests: Sequence[str]) -> tuple[list[Asked], list[str]
         else:
             asked.append(outer._replace(file=inner))
     return asked, strangers
-
-
-def _key(request: Request, ground: Ground) -> str:
-    """Whose compiled files these are: of one item on one base. What one item left there, no other one is built with."""
-    caller, repository = request.caller, request.repository
-    if caller.work_item_id is None or repository is None or not repository.base or caller.needs_walls:
-        return ""
-    whose = (str(caller.work_item_id), repository.base, ground.root, ground.recipe.language)
-    return hashlib.sha256("\0".join(whose).encode()).hexdigest()[:24]
 
 
 def _told(

@@ -12,6 +12,7 @@ from cogworks.domain_services.languages import patterns_of
 from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.grammars.facts import FileFacts
 from cogworks.services.answers import answered, outside
+from cogworks.services.command.compiled import kept_for
 from cogworks.services.command.compilers import Finding, findings_in
 from cogworks.services.command.grammars.files import own
 from cogworks.services.command.grammars.indexing import versions as parsers
@@ -89,16 +90,20 @@ def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Mac
         return skipped(tool, f"{', '.join(ground.toolchain.missing)} is not on this machine")
     if (why := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         return skipped(tool, why)
-    with provided(request, ground, machine) as provision, open_room(ground, provision, machine) as room:
+    with (
+        provided(request, ground, machine) as provision,
+        kept_for(request, ground, machine) as kept,
+        open_room(ground, provision, machine, kept=kept) as room,
+    ):
         said = room.run(for_files(recipe.lint, inner), machine, timeout_s=LINT_LIMIT_S)
         found = findings_in(room.without_places(said.text))
         diagnostics = [_diagnostic(ground, each) for each in found]
-        kept = tuple(each for each in diagnostics if each.artifact in paths)
+        asked = tuple(each for each in diagnostics if each.artifact in paths)
         if said.ended.code is None or (said.ended.code != 0 and not found):
             text = "it did not finish in time" if said.ended.timed_out else said.complaint.strip()[-500:]
             return skipped(tool, text or f"it ended with {said.ended.code}", place=ground.source)
         version = next(iter(room.versions().values()), "")
-    return Checked(run=ToolRun(tool=tool), version=version, findings=kept)
+    return Checked(run=ToolRun(tool=tool), version=version, findings=asked)
 
 
 def _diagnostic(ground: Ground, finding: Finding) -> Diagnostic:

@@ -31,6 +31,7 @@ def ask(
     environment_of_service: Mapping[str, str] | None = None,
     home: Path | None = None,
     isolation: Isolation = HERE,
+    passing: Path | None = None,
     **params: Any,
 ) -> Response:
     """The service's answer."""
@@ -43,7 +44,13 @@ def ask(
         "params": params,
     }
     machine = Machine(
-        path, isolation, commands or Commands(), kept, settings=environment_of_service or {}, home=home
+        path,
+        isolation,
+        commands or Commands(),
+        kept,
+        settings=environment_of_service or {},
+        home=home,
+        passing=passing,
     )
     return CommandService(machine).answer(json.dumps(request).encode())
 

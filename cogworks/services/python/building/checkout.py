@@ -129,6 +129,18 @@ def store_of(checkout: Checkout, *, search_path: str) -> str:
     return str(_object_folders(_git(checkout.folder, search_path), checkout.folder)[-1])
 
 
+def clone_of(folder: Path, *, search_path: str) -> str:
+    """Which clone a folder is, or is a worktree of: the folder of its git; empty: there is none.
+
+    Raises:
+        GitFailed: the repository is broken.
+    """
+    if not (folder / ".git").exists():
+        return ""
+    place = _git(folder, search_path).run("rev-parse", "--git-common-dir", cwd=folder).removesuffix("\n")
+    return str((folder / place).resolve())
+
+
 def text_of(checkout: Checkout, path: str, *, search_path: str) -> str:
     """A text file as the commit has it; empty where it has none, or it is no text.
 
