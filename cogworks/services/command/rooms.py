@@ -263,7 +263,7 @@ def open_room(
     with folder_of_room(kept) as folder:
         compiled = own_folder(kept.folder if kept else folder / "kept")
         room = Room(folder, ground, provision, compiled, lays_over=machine.isolation.lays_over)
-        if kept is not None:
+        if kept is not None and ground.recipe.language == "rust":
             make_young(room.copy)
         yield room
 
