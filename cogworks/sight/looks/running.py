@@ -63,16 +63,16 @@ class Trials:
     def _before(self, report: TestReport, asked: Sequence[str]) -> str:
         """Which of these failures the edits are not to blame for: those that are there without them."""
         failed = failed_ids(report)
-        known = [each for name in failed for each in self._runnable(name, asked)][:MAX_RUN_AGAIN]
+        known = [*dict.fromkeys(each for name in failed for each in self._runnable(name, asked))]
         if not known:
             return ""
-        before = self._ran(tuple(dict.fromkeys(known)))
-        if isinstance(before, str):
+        before = self._ran(known[:MAX_RUN_AGAIN])
+        if isinstance(before, str) or before.timed_out:
             return ""
-        same = [each for each in failed_ids(before) if each in failed]
-        if same:
+        if same := [each for each in failed_ids(before) if each in failed]:
             return f"\n\nWithout the edits these fail as well: {listed(same)}."
-        return "\n\nWithout the edits none of these fails."
+        # Nobody knows of those that were not run again.
+        return "\n\nWithout the edits none of these fails." if len(known) <= MAX_RUN_AGAIN else ""
 
     def _runnable(self, failed: str, asked: Sequence[str]) -> Sequence[str]:
         """What to run for a test, file or folder that failed: itself, or what was asked for in it; nothing that only the edits make."""

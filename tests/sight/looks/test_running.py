@@ -8,7 +8,7 @@ import pytest
 from cogworks.domain_services.failing import MAX_SHOWN, excerpt, in_words
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.domain_services.transport import ServiceFailed
-from cogworks.sight.looks.running import Trials
+from cogworks.sight.looks.running import MAX_RUN_AGAIN, Trials
 from cogworks.sight.looks.schema import RunningLook
 from tests.fakes import MemoryWorkspace
 
@@ -25,6 +25,8 @@ class Place:
         self.error: ServiceFailed | None = None
         self.failing: Mapping[str, bool] = {}
         """A test, file or folder -> whether it fails without the edits as well."""
+        self.is_late = False
+        """Whether a run without edits does not end in time."""
 
     def simulate(self, tests: Sequence[str]) -> TestReport:
         self.ran.append(tuple(tests))
@@ -39,6 +41,7 @@ class Place:
                 *(TestCase(id=each, outcome="failed", message="assert 0") for each in bad if "::" in each),
             ),
             collection_errors=tuple(f"{each}: no x" for each in bad if "::" not in each),
+            timed_out=self.is_late and not is_edited,
         )
 
     @property
@@ -93,6 +96,18 @@ def test_where_only_the_edits_are_to_blame_that_is_told() -> None:
     said = place.trials.try_out(look(edits=[edit("x = 1", "x = 3")]))
 
     assert said.endswith("\n\nWithout the edits none of these fails.")
+
+
+def test_nothing_is_said_of_what_could_not_be_run_to_the_end_without_the_edits() -> None:
+    many, late = Place(), Place()
+    many.failing = {f"tests/test_a.py::test_{number}": False for number in range(MAX_RUN_AGAIN + 1)}
+    late.failing, late.is_late = {"tests/test_a.py::test_b": False}, True
+
+    for place in (many, late):
+        said = place.trials.try_out(look(edits=[edit("x = 1", "x = 3")]))
+
+        assert len(place.ran[1]) <= MAX_RUN_AGAIN
+        assert "Without the edits" not in said
 
 
 def test_nothing_is_run_again_of_what_only_the_edits_make() -> None:
