@@ -1,5 +1,6 @@
 """What localisation and probing may ask a service that announces it: index, call graph, coverage, trace, instrument, signatures."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Base64Bytes, Field
@@ -10,6 +11,17 @@ from cogworks.domain_services.messages import Message, TestCase, TestReport
 SymbolKind = Literal["module", "class", "function", "method", "variable"]
 Lines = tuple[int, int]
 """First and last line of a stretch, from 1, both included."""
+
+
+def merged(stretches: Iterable[Lines]) -> list[Lines]:
+    """The same lines in as few stretches as possible, in ascending order."""
+    found: list[Lines] = []
+    for first, last in sorted(stretches):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return found
 
 
 class ExploreParams(Message):

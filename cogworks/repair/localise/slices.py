@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from cogworks.domain_services.exploring import Lines
+from cogworks.domain_services.exploring import Lines, merged
 from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.localise.suspects import Suspect
 from cogworks.vocabulary import Value
@@ -51,17 +51,6 @@ def slices_of(
 def _window(lines: Lines, text: str, padding: int) -> Lines:
     total = len(lines_of(text))
     return max(1, lines[0] - padding), min(total, lines[1] + padding)
-
-
-def merged(windows: Sequence[Lines]) -> list[Lines]:
-    """Stretches of lines in their order; those that overlap or touch are one."""
-    found: list[Lines] = []
-    for first, last in sorted(windows):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
-        else:
-            found.append((first, last))
-    return found
 
 
 def _slice(artifact: str, lines: Lines, text: str) -> Slice:

@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cogworks.codebase.changes import matching
-from cogworks.domain_services.exploring import Lines
-from cogworks.repair.localise.slices import Slice, merged
+from cogworks.domain_services.exploring import Lines, merged
+from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.cards import Outlined

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from cogworks.domain_services.exploring import Lines
+from cogworks.domain_services.exploring import Lines, merged
 from cogworks.services.command.reports.cases import text_of
 
 BEGINS, ENDS, SAID = "cogworks begin ", "cogworks end ", "| "
@@ -42,22 +42,11 @@ def parse_runs(data: bytes) -> tuple[Measured, ...]:
     return tuple(found)
 
 
-def merged(stretches: Iterable[Lines]) -> tuple[Lines, ...]:
-    """The same lines in as few stretches as possible, in ascending order."""
-    found: list[Lines] = []
-    for first, last in sorted(stretches):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
-        else:
-            found.append((first, last))
-    return tuple(found)
-
-
 def _lines(body: list[str]) -> dict[str, tuple[Lines, ...]]:
     by_file: dict[str, set[Lines]] = {}
     for file, lines in (*_executed(body), *_standing(body)):
         by_file.setdefault(file, set()).add(lines)
-    return {file: merged(stretches) for file, stretches in sorted(by_file.items())}
+    return {file: tuple(merged(stretches)) for file, stretches in sorted(by_file.items())}
 
 
 def _executed(body: Iterable[str]) -> Iterator[tuple[str, Lines]]:

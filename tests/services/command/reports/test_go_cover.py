@@ -1,12 +1,9 @@
 """Runs of single Go tests, as our script writes them down."""
 
-from itertools import pairwise
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.domain_services.exploring import Lines
-from cogworks.services.command.reports.go_cover import Measured, merged, parse_runs
+from cogworks.services.command.reports.go_cover import Measured, parse_runs
 
 PROFILE = b"""cogworks begin 3
 mode: set
@@ -82,22 +79,6 @@ def test_lines_that_are_no_blocks_are_passed_over() -> None:
 def test_bytes_of_any_kind_are_read(data: bytes) -> None:
     parse_runs(data)
     parse_runs(PROFILE[:60] + data + PROFILE[60:])
-
-
-stretches = st.lists(
-    st.tuples(st.integers(1, 60), st.integers(0, 9)).map(lambda pair: (pair[0], pair[0] + pair[1])),
-    max_size=20,
-)
-
-
-@given(stretches)
-def test_merged_stretches_hold_the_same_lines_in_order_and_apart(given_lines: list[Lines]) -> None:
-    found = merged(given_lines)
-
-    assert {line for first, last in found for line in range(first, last + 1)} == {
-        line for first, last in given_lines for line in range(first, last + 1)
-    }
-    assert all(one[1] + 1 < other[0] for one, other in pairwise(found))
 
 
 files = st.sampled_from(["m/a.go", "m/b/c.go", "m/with space.go", "m/with:colon.go"])
