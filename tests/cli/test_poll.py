@@ -113,6 +113,7 @@ def test_an_item_at_a_gate_gets_its_next_step_when_a_person_merged(tmp_path: Pat
     ]
 
 
+@pytest.mark.slow
 def test_a_signal_lets_the_running_step_finish_and_starts_no_other(tmp_path: Path) -> None:
     fill(tmp_path / "hub", [Item(), Item()])
     with (

@@ -269,6 +269,7 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_the_next_one(tmp_path: P
         assert service.handshake().name == "scripted"
 
 
+@pytest.mark.slow
 def test_nobody_waits_longer_than_the_time_that_is_left(tmp_path: Path) -> None:
     stuck = bench("hang", tmp_path)
     service = ServiceClient(

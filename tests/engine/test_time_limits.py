@@ -163,6 +163,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_service_that_really_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
     script, mark = tmp_path / "hanging.py", tmp_path / "group"
     script.write_text(HANGING)

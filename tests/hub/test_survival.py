@@ -77,6 +77,7 @@ def write_until_it_dies(hub: RunningHub, worker: int, round_number: int, merged:
     raise AssertionError("the loop has no other end")
 
 
+@pytest.mark.slow
 def test_a_killed_hub_has_kept_everything_it_acknowledged(tmp_path: Path) -> None:
     directory = seeded(tmp_path / "hub")
     kept = Acknowledged()

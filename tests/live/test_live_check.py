@@ -45,6 +45,7 @@ def state(hub: RunningHub) -> dict[str, Any]:
         return {path: rest.get(path).json() for path in paths}
 
 
+@pytest.mark.slow
 def test_every_question_is_answered_and_nothing_is_left_behind(hub: RunningHub) -> None:
     before = state(hub)
 

@@ -118,6 +118,7 @@ def test_lines_are_measured_where_neither_holds(tmp_path: Path) -> None:
     assert taken.exists()
 
 
+@pytest.mark.slow
 def test_the_same_attacks_succeed_where_neither_holds(tmp_path: Path) -> None:
     for method, params in PYTHON.items():
         if method != "beside":

@@ -37,6 +37,7 @@ time.sleep(float(sys.argv[3]))
 """
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("hides", ["open", "mapped"])
 def test_files_in_memory_count_as_memory(hides: str, isolation: Isolation, tmp_path: Path) -> None:
@@ -45,6 +46,7 @@ def test_files_in_memory_count_as_memory(hides: str, isolation: Isolation, tmp_p
     assert (ended.code, ended.blocked) == (None, ("ended: more than 100 MiB of memory",))
 
 
+@pytest.mark.slow
 @COMPLETE
 def test_who_would_hide_is_seen_all_the_same(tmp_path: Path) -> None:
     ended = attack(IN_MEMORY, tmp_path, HERE, 8, "undumpable", 20, limits=Limits(memory_bytes=100 * 2**20))

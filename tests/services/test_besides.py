@@ -184,6 +184,7 @@ def test_where_a_mistake_is_tried_nothing_is_called_but_by_the_tests(tmp_path: P
 ENDLESS = "def double(number):\n    while number != 3: pass\n    return 6\n"
 
 
+@pytest.mark.slow
 def test_what_does_not_end_is_an_outcome_and_a_mistake_that_is_noticed(tmp_path: Path) -> None:
     found = tried(
         tmp_path,

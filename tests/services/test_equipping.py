@@ -117,6 +117,7 @@ def test_locked_versions_are_installed(search_path: str, index: str, tmp_path: P
     assert [case["outcome"] for case in simulated.result["cases"]] == ["passed"]
 
 
+@pytest.mark.slow
 @INSTALLERS
 @pytest.mark.parametrize("is_right", [True, False], ids=["right", "wrong"])
 def test_hashes_of_requirement_files_are_checked(

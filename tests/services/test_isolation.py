@@ -212,6 +212,7 @@ def test_a_test_that_catches_everything_hangs_all_the_same(tmp_path: Path) -> No
     assert report.hung == ("test_a.py::test_a",)
 
 
+@pytest.mark.slow
 def test_how_long_the_slowest_passing_test_took_is_told_where_it_is_asked_for(tmp_path: Path) -> None:
     text = "import time\ndef test_a(): pass\ndef test_b(): time.sleep(0.3)\ndef test_c(): time.sleep(1); assert 0\n"
 
@@ -269,6 +270,7 @@ def test_what_never_ends_or_ends_the_program_while_it_is_loaded_hides_its_own_te
     assert error.endswith(reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "end"),
     [

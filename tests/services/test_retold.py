@@ -80,6 +80,7 @@ def test_tests_that_wait_for_all_of_their_children_meet_no_other(tmp_path: Path)
     assert told.report.blocked == ()
 
 
+@pytest.mark.slow
 def test_a_test_that_does_not_end_while_its_steps_are_noted_costs_the_suite_nothing(tmp_path: Path) -> None:
     hangs = (
         "import sys\nimport time\n\n\ndef test_a():\n    if type(sys.gettrace()).__name__ == 'method':\n"

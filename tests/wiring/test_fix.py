@@ -544,6 +544,7 @@ HIDDEN = {
 MENDED = {"shop/zzplugins.py": ("    return int(amount)\n", "    return amount\n")}
 
 
+@pytest.mark.slow
 def test_lines_that_the_model_looked_at_may_be_changed_and_lines_it_never_saw_may_not(tmp_path: Path) -> None:
     shop = make_shop(tmp_path, HIDDEN)
     spot = place("shop/zzplugins.py", 403, 404)

@@ -67,6 +67,7 @@ def test_the_body_is_exactly_what_was_asked_and_nothing_else() -> None:
     assert "output_config" not in request_body(question(schema={}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", sorted(REPLIES))
 def test_the_vendor_s_own_types_accept_the_body(stem: str) -> None:
     from anthropic.types.message_create_params import MessageCreateParamsStreaming

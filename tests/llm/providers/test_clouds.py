@@ -110,6 +110,7 @@ def test_a_request_to_bedrock_is_signed_as_amazons_library_signs_what_arrived() 
     assert seen.headers["authorization"].endswith(f"Signature={wanted}")
 
 
+@pytest.mark.slow
 def test_the_vendors_own_client_sends_and_reads_the_same() -> None:
     from anthropic import AnthropicBedrock, AnthropicVertex
 

@@ -142,6 +142,7 @@ def test_the_name_of_a_schema_is_one_that_servers_accept(title: str, name: str) 
     assert request_body(asked)["response_format"]["json_schema"]["name"] == name
 
 
+@pytest.mark.slow
 def test_the_vendor_s_own_client_sends_and_reads_the_same(server: ModelServer) -> None:
     import openai
     from openai.types.chat import ChatCompletionChunk

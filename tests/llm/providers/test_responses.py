@@ -54,6 +54,7 @@ def test_a_question_is_one_post_and_nothing_is_kept_there(
     assert "text" not in request_body(question(schema={}))
 
 
+@pytest.mark.slow
 def test_the_vendor_s_own_client_sends_and_reads_the_same(server: ModelServer) -> None:
     import openai
     from openai.types.responses import Response

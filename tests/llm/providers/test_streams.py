@@ -336,6 +336,7 @@ def test_a_broken_reply_that_used_the_budget_up_is_not_asked_again(wire: Wire, s
     assert [seen.path for seen in server.seen if "count_tokens" not in seen.path] == [server.seen[0].path]
 
 
+@pytest.mark.slow
 def test_the_vendor_s_own_client_reads_the_events_of_these_tests(server: ModelServer) -> None:
     import anthropic
 

@@ -137,6 +137,7 @@ def outcomes(report: TestReport) -> dict[str, str]:
     return {case.id.rpartition("::")[2]: case.outcome for case in report.cases}
 
 
+@pytest.mark.slow
 def test_a_version_file_that_the_backend_makes_and_git_ignores_is_there_in_every_run(site: Site) -> None:
     base = site.commit(FILES, tag="v1.2")
 
@@ -295,6 +296,7 @@ def test_a_build_that_hangs_ends_at_its_limit(site: Site) -> None:
         site.interpreter(base, limit_s=3.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["", "; os._exit(1)"], ids=["goes on", "fails"])
 @pytest.mark.parametrize("replaced", ["bin/python", "bin"])
 def test_a_package_that_puts_a_link_in_place_of_python_makes_no_environment(

@@ -234,6 +234,7 @@ def test_files_without_end_end_the_run_and_are_named(isolation: Isolation, tmp_p
     assert (ended.code, ended.blocked) == (None, ("ended: made more than 1000 files and directories",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", [HERE, NO_ISOLATION], ids=name)
 def test_one_file_cannot_grow_without_end(isolation: Isolation, tmp_path: Path) -> None:
     ended = attack(FILL, tmp_path, isolation, 64, 1, limits=Limits(file_bytes=4 * 2**20))

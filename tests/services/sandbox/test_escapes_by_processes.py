@@ -60,6 +60,7 @@ while time.monotonic() < ends:
 """Every process forks and spins; where no wall ends it, it ends itself: after so many processes and so many seconds."""
 
 
+@pytest.mark.slow
 @WALLS
 def test_a_bomb_of_forks_that_spin_ends_by_the_usual_limit(isolation: Isolation, tmp_path: Path) -> None:
     most = most_processes()
