@@ -32,26 +32,26 @@ class Neighbourhood(NamedTuple):
 
 def neighbours_of(relations: Iterable[Relation]) -> Mapping[str, Collection[str]]:
     """Who is one step away from whom, whichever way the relation goes."""
-    found: dict[str, set[str]] = {}
+    neighbours: dict[str, set[str]] = {}
     for source, target, _ in relations:
-        found.setdefault(source, set()).add(target)
-        found.setdefault(target, set()).add(source)
-    return found
+        neighbours.setdefault(source, set()).add(target)
+        neighbours.setdefault(target, set()).add(source)
+    return neighbours
 
 
 def neighbourhood(
     neighbours: Mapping[str, Collection[str]], seeds: Iterable[str], *, hops: int, max_nodes: int
 ) -> Neighbourhood:
-    """Breadth first from the seeds; of one distance the first by id are taken while there is room."""
-    found: dict[str, int] = {}
+    """Breadth first from the seeds. Where there is no room for all of one distance, the first by id are kept."""
+    hop_by_id: dict[str, int] = {}
     layer = sorted(set(seeds))
     for hop in range(hops + 1):
-        room = max_nodes - len(found)
-        found |= dict.fromkeys(layer[:room], hop)
+        room = max_nodes - len(hop_by_id)
+        hop_by_id |= dict.fromkeys(layer[:room], hop)
         if len(layer) > room:
-            return Neighbourhood(found, is_truncated=True)
-        layer = sorted({each for near in layer for each in neighbours.get(near, ())} - found.keys())
-    return Neighbourhood(found, is_truncated=False)
+            return Neighbourhood(hop_by_id, is_truncated=True)
+        layer = sorted({each for near in layer for each in neighbours.get(near, ())} - hop_by_id.keys())
+    return Neighbourhood(hop_by_id, is_truncated=False)
 
 
 def symbol_at(symbols: Symbols, place: str) -> str | None:
@@ -72,8 +72,8 @@ def call_graph_of(
     symbols: Iterable[Mapping[str, Any]], relations: Mapping[Relation, float], params: CallGraphParams
 ) -> dict[str, Any]:
     """The fields of a `CallGraph`; variables have no part in it."""
-    known = {each["id"]: each for each in symbols if each["kind"] != "variable"}
-    seeds = {seed: seed if seed in known else symbol_at(known, seed) for seed in params.seeds}
+    by_id = {each["id"]: each for each in symbols if each["kind"] != "variable"}
+    seeds = {seed: seed if seed in by_id else symbol_at(by_id, seed) for seed in params.seeds}
     near = neighbourhood(
         neighbours_of(relations),
         [each for each in seeds.values() if each is not None],
@@ -81,7 +81,7 @@ def call_graph_of(
         max_nodes=params.max_nodes,
     )
     return {
-        "nodes": [{"symbol": known[each], "hop": hop} for each, hop in near.hops.items()],
+        "nodes": [{"symbol": by_id[each], "hop": hop} for each, hop in near.hops.items()],
         "edges": [
             {**relation._asdict(), "weight": weight}
             for relation, weight in relations.items()

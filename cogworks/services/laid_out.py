@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 _CONFIGURATION, _HELD_OUT = ".cogworks", "scenarios"
-"""Scenarios are held back from whoever writes code; a test that could read them would tell."""
+"""Scenarios are held back from those who write code; a test that could read them would give them away."""
 
 
 def left_out(*names: str) -> Callable[[str, list[str]], set[str]]:

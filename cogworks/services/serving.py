@@ -82,7 +82,7 @@ def serve(
 
     Args:
         socket_path: only this user may connect there; removed at the end.
-        listening: is told each address as soon as callers are let in.
+        listening: called with each address as soon as callers are let in.
 
     Raises:
         OSError: there can be no listening there.
@@ -238,5 +238,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _same(given: str, wanted: str) -> bool:
-    return compare_digest(given.encode(), wanted.encode())
+def _same(token: str, expected: str) -> bool:
+    return compare_digest(token.encode(), expected.encode())

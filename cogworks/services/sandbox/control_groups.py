@@ -29,7 +29,7 @@ _DELEGATE = (
 )
 
 
-class Found(NamedTuple):
+class GroupPlace(NamedTuple):
     """Where groups for runs are made, or why nowhere."""
 
     place: str = ""
@@ -67,7 +67,7 @@ def _mounted(mounts: str) -> Iterator[tuple[str, str]]:
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def events(text: str) -> dict[str, int]:
@@ -83,17 +83,17 @@ def reached(limits: Limits, memory: dict[str, int], pids: dict[str, int]) -> tup
         memory: the events of `memory.events`.
         pids: those of `pids.events`.
     """
-    found = []
+    reasons = []
     if memory.get("oom_kill"):
         # Where its own limit was never reached, it was that of a group above, or there was no more.
         beyond = "no memory was left on this machine, or in a control group above"
-        found.append(limits.beyond_memory if memory.get("oom") else beyond)
+        reasons.append(limits.beyond_memory if memory.get("oom") else beyond)
     if pids.get("max"):
-        found.append(limits.beyond_threads)
-    return tuple(found)
+        reasons.append(limits.beyond_threads)
+    return tuple(reasons)
 
 
-def find(trial: Callable[[str], str | None], *, process: Path = _PROCESS) -> Found:
+def find(trial: Callable[[str], str | None], *, process: Path = _PROCESS) -> GroupPlace:
     """The first place in which a command of ours can be put into a group; what dead processes left there is removed.
 
     Args:
@@ -103,16 +103,16 @@ def find(trial: Callable[[str], str | None], *, process: Path = _PROCESS) -> Fou
     try:
         groups, mounts = ((process / name).read_text("utf-8") for name in ("cgroup", "mountinfo"))
     except (OSError, ValueError) as error:
-        return Found(lacking=Lacking("control group", str(error), _VERSION_2))
+        return GroupPlace(lacking=Lacking("control group", str(error), _VERSION_2))
     above = places(groups, mounts)
     why = ""
     for place in above:
         problem = _problem(place) or trial(str(place))
         if problem is None:
             _sweep(place)
-            return Found(str(place))
+            return GroupPlace(str(place))
         why = why or problem
-    return Found(
+    return GroupPlace(
         lacking=Lacking("control group", why or "no group of version 2 can be seen", _remedy(groups))
     )
 
@@ -159,10 +159,10 @@ class Group:
 
     def excess(self) -> str | None:
         """What is too much by now, None while all is well; everything has ended then."""
-        found = self._too_many()
-        if found is not None:
+        reason = self._too_many()
+        if reason is not None:
             self._kill()
-        return found
+        return reason
 
     def reached(self) -> tuple[str, ...]:
         """The limits at which the kernel stopped it."""
@@ -210,14 +210,14 @@ class Group:
 @contextmanager
 def group(place: str, limits: Limits) -> Iterator[Group | None]:
     """A group for one run; None where there is no place for one, or none can be made any more: the launcher counts in any case."""
-    made = None
+    created = None
     with suppress(OSError):
-        made = Group(Path(place), limits) if place else None
+        created = Group(Path(place), limits) if place else None
     try:
-        yield made
+        yield created
     finally:
-        if made is not None:
-            made.close()
+        if created is not None:
+            created.close()
 
 
 def _remove(place: Path) -> None:

@@ -118,8 +118,8 @@ def _everything(top: Path, locks: Locks) -> Iterator[os.stat_result]:
 
 
 def _right_below(folder: int, place: str, waiting: list[str]) -> Iterator[os.stat_result]:
-    with os.scandir(folder) as found:
-        for entry in found:
+    with os.scandir(folder) as entries:
+        for entry in entries:
             with suppress(FileNotFoundError):
                 about = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(about.st_mode):

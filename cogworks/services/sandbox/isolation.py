@@ -52,27 +52,29 @@ class Isolation(NamedTuple):
         """What a command could do that it should not be able to; empty in complete isolation."""
         if self.is_complete:
             return ()
-        found = [] if self.is_filtered else ["reach the network"]
-        found += list(_WITHOUT_NAMESPACES)
+        gaps = [] if self.is_filtered else ["reach the network"]
+        gaps += list(_WITHOUT_NAMESPACES)
         if self.landlock_abi < _LANDLOCK_TRUNCATES:
-            found.append(
+            gaps.append(
                 "write outside its copy" if not self.landlock_abi else "truncate files outside its copy"
             )
         if not self.landlock_abi:
-            found.append("read the files of this user")
+            gaps.append("read the files of this user")
         if self.landlock_abi < _LANDLOCK_SIGNALS:
-            found.append("end other processes of this user")
+            gaps.append("end other processes of this user")
         if not self.is_linux:
-            found += list(_WITHOUT_LINUX)
-        return tuple(found)
+            gaps += list(_WITHOUT_LINUX)
+        return tuple(gaps)
 
     def _kernel(self) -> tuple[str, ...]:
-        found = []
+        features = []
         if self.landlock_abi:
-            found.append(f"Landlock (version {self.landlock_abi})")
+            features.append(f"Landlock (version {self.landlock_abi})")
         if self.is_filtered:
-            found.append("filtered system calls" if self.is_complete else "no sockets, filtered system calls")
-        return tuple(found)
+            features.append(
+                "filtered system calls" if self.is_complete else "no sockets, filtered system calls"
+            )
+        return tuple(features)
 
 
 _NAMESPACES = ("no network", "processes of its own", "file system of its own, read-only but for the copy")

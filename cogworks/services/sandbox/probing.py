@@ -74,17 +74,17 @@ def strongest(search_path: str) -> Isolation:
 
 
 def begun(search_path: str) -> Callable[[], Isolation]:
-    """The same, begun in a thread, for whoever has something else to do meanwhile; what comes back waits for it."""
-    found: Future[Isolation] = Future()
+    """The same, begun in a thread, so that the caller can go on meanwhile. The returned function waits for the result."""
+    future: Future[Isolation] = Future()
 
     def look() -> None:
         try:
-            found.set_result(strongest(search_path))
-        except BaseException as error:  # it is whoever waits that has to know
-            found.set_exception(error)
+            future.set_result(strongest(search_path))
+        except BaseException as error:  # the waiting caller has to know it
+            future.set_exception(error)
 
     threading.Thread(target=look, daemon=True).start()
-    return found.result
+    return future.result
 
 
 def _grouped(isolation: Isolation) -> Isolation:
@@ -98,15 +98,15 @@ def _grouped(isolation: Isolation) -> Isolation:
             scratch.mkdir()
             confined = Confined(("/bin/true",), own, {}, (), (own,), _PROBE_S)
             try:
-                # Of a group that cannot be made a run itself says nothing.
+                # A run itself says nothing of a group that cannot be made.
                 control_groups.Group(Path(place), Limits()).close()
                 ended = attempt(confined, isolation._replace(group=place), scratch=scratch)
             except OSError as error:
                 return f"{place}: {error}"
         return None if ended.code == 0 else f"{place}: a trial in a group ended with {ended.code}"
 
-    found = control_groups.find(trial)
-    return isolation._replace(group=found.place, ungrouped=found.lacking)
+    search = control_groups.find(trial)
+    return isolation._replace(group=search.place, ungrouped=search.lacking)
 
 
 def escape(isolation: Isolation) -> str | None:
@@ -152,10 +152,10 @@ def _shown(folder: Path, own: Path) -> Overlay:
 
 
 def _problem(ended: Ended, *, is_untouched: bool) -> str | None:
-    said = ended.output.strip()
+    text = ended.output.strip()
     if ended.code != 0:
-        return said or f"the trial ended with {ended.code}"
-    if said != _CONTAINED:
+        return text or f"the trial ended with {ended.code}"
+    if text != _CONTAINED:
         return "the trial could read a file, reach a port or open a setting of the kernel outside"
     return None if is_untouched else "the trial could write a file outside"
 
@@ -175,8 +175,8 @@ def _candidates(search_path: str, abi: int, *, is_filtered: bool) -> Iterator[Is
         yield Isolation("none", "", abi, True, is_root=os.geteuid() == 0)
 
 
-def _namespaces(found: Isolation, why: list[str]) -> tuple[Lacking, ...]:
-    if found.is_complete or not why:
+def _namespaces(isolation: Isolation, why: list[str]) -> tuple[Lacking, ...]:
+    if isolation.is_complete or not why:
         return ()
     settings = {
         name: (_SYSCTL / name).read_text().strip() for name in _SETTINGS if (_SYSCTL / name).is_file()

@@ -58,11 +58,11 @@ _OF_VERSION_4, _OF_VERSION_6, _NAME = "127.0.0.1", "::1", "localhost"
 
 
 def lay_out_hosts(folder: Path) -> Path:
-    """Write the file that a command is shown for the machine's into a folder out of its reach."""
+    """Write the hosts file that a command sees instead of the machine's into a folder out of its reach."""
     own = folder / "hosts"
     theirs = Path(HOSTS)
-    found = theirs.read_text(encoding="utf-8", errors="replace") if theirs.is_file() else ""
-    own.write_text(with_localhost(found, has_version_6=_has_version_6()), encoding="utf-8")
+    text = theirs.read_text(encoding="utf-8", errors="replace") if theirs.is_file() else ""
+    own.write_text(with_localhost(text, has_version_6=_has_version_6()), encoding="utf-8")
     own.chmod(0o644)
     return own
 
@@ -72,14 +72,14 @@ def with_localhost(text: str, *, has_version_6: bool) -> str:
 
     Some machines name `::1` nowhere. Tests that go to `localhost` by IPv6, as they may on most, would fail there for no reason of theirs.
     """
-    wanted = (_OF_VERSION_4, _OF_VERSION_6) if has_version_6 else (_OF_VERSION_4,)
+    addresses = (_OF_VERSION_4, _OF_VERSION_6) if has_version_6 else (_OF_VERSION_4,)
     named = {
         (words[0], name)
         for line in text.splitlines()
         if (words := line.partition("#")[0].split())
         for name in words[1:]
     }
-    missing = [f"{address} {_NAME}\n" for address in wanted if (address, _NAME) not in named]
+    missing = [f"{address} {_NAME}\n" for address in addresses if (address, _NAME) not in named]
     return "".join([text if not text or text.endswith("\n") else f"{text}\n", *missing])
 
 

@@ -124,7 +124,7 @@ def _attempt_in(
             text = _ended(process, verdicts)
             printed.close()
     reasons += own.reached() if own else ()
-    return _told(text, printed.tail, reasons, timed_out=timed_out)
+    return _outcome(text, printed.tail, reasons, timed_out=timed_out)
 
 
 class _Printed:
@@ -264,7 +264,7 @@ def _ended(process: Launcher, verdicts: BinaryIO) -> str:
     return text
 
 
-def _told(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> Ended:
+def _outcome(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> Ended:
     if not text:
         if not (reasons or timed_out):
             raise NotStarted(
@@ -281,8 +281,8 @@ def _told(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> Ended
 
 
 def _blocked(reasons: Sequence[str], left: Sequence[str]) -> tuple[str, ...]:
-    # The launcher and the kernel may have found the same.
-    found = [f"ended: {reason}" for reason in dict.fromkeys(reasons)]
+    # The launcher and the kernel may report the same.
+    blocked = [f"ended: {reason}" for reason in dict.fromkeys(reasons)]
     if left:
-        found.append(f"ended with the run: processes left running: {', '.join(left)}")
-    return tuple(found)
+        blocked.append(f"ended with the run: processes left running: {', '.join(left)}")
+    return tuple(blocked)

@@ -47,15 +47,15 @@ class Pipes(NamedTuple):
 class Forked:
     """A launcher that was forked; obeys `Launcher`."""
 
-    def __init__(self, stdin: int, stdout: int, told: int) -> None:
+    def __init__(self, stdin: int, stdout: int, status: int) -> None:
         """Args:
-        told: a pipe that says the number of the process, and at its end how it ended.
+        status: a pipe that carries the number of the process, and its exit code at its end.
         """
         self.stdin: IO[bytes] | None = os.fdopen(stdin, "wb", buffering=0)
         self.stdout: IO[bytes] | None = os.fdopen(stdout, "rb", buffering=0)
-        self._told = os.fdopen(told, "rb", buffering=0)
+        self._status = os.fdopen(status, "rb", buffering=0)
         self._code: int | None = None
-        self.pid = int(self._told.readline() or 0)
+        self.pid = int(self._status.readline() or 0)
 
     @property
     def has_ended(self) -> bool:
@@ -63,13 +63,13 @@ class Forked:
         return self._code is not None
 
     def wait(self, timeout: float | None = None) -> int:
-        """How it ended. Raises TimeoutExpired where it goes on."""
+        """How it ended. Raises TimeoutExpired while it goes on."""
         if self._code is None:
-            if not select.select([self._told], [], [], timeout)[0]:
+            if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("the launcher", timeout or 0)
-            # Nothing is said where the parent itself was killed.
-            self._code = int(self._told.readline() or 1)
-            self._told.close()
+            # Nothing arrives where the parent itself was killed.
+            self._code = int(self._status.readline() or 1)
+            self._status.close()
         return self._code
 
     def abandon(self) -> None:
@@ -78,8 +78,8 @@ class Forked:
             self.stdin.close()
 
     def forget(self) -> None:
-        """Let go of it; for one that never began."""
-        for file in (self.stdin, self.stdout, self._told):
+        """Close its pipes; for one that never began."""
+        for file in (self.stdin, self.stdout, self._status):
             if file is not None:
                 file.close()
 
@@ -124,7 +124,7 @@ class Launchers:
 
     def _tried(self, order: Order, scaffold: Path, directory: Path) -> Forked | None:
         try:
-            started = self._asked(self._open(), order, scaffold, directory)
+            started = self._send(self._open(), order, scaffold, directory)
         except (BrokenPipeError, ConnectionResetError):
             return None
         except BaseException:
@@ -136,7 +136,7 @@ class Launchers:
         started.forget()
         return None
 
-    def _asked(self, orders: socket.socket, order: Order, scaffold: Path, directory: Path) -> Forked:
+    def _send(self, orders: socket.socket, order: Order, scaffold: Path, directory: Path) -> Forked:
         own = order.own_fds
         text = json.dumps(
             {
@@ -146,19 +146,19 @@ class Launchers:
                 "files": [0, 1, 2, *own],
             }
         ).encode()
-        given, printed, told = (Pipes(*os.pipe()) for _ in range(3))
+        stdin, stdout, status = (Pipes(*os.pipe()) for _ in range(3))
         try:
-            files = [told.write, given.read, printed.write, printed.write, *own]
+            files = [status.write, stdin.read, stdout.write, stdout.write, *own]
             socket.send_fds(orders, [len(text).to_bytes(_LENGTH_BYTES, "big")], files)
             orders.sendall(text)
         except OSError:
-            for each in (given.write, printed.read, told.read):
+            for each in (stdin.write, stdout.read, status.read):
                 os.close(each)
             raise
         finally:
-            for each in (given.read, printed.write, told.write):
+            for each in (stdin.read, stdout.write, status.write):
                 os.close(each)
-        return Forked(given.write, printed.read, told.read)
+        return Forked(stdin.write, stdout.read, status.read)
 
     def _open(self) -> socket.socket:
         if self._orders is not None and self._owner == os.getpid():

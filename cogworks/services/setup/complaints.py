@@ -50,10 +50,10 @@ def not_set_up(attempt: Attempt) -> NotBuilt:
     """The failure, with everything that its reader needs."""
     what, ended, causes = _shown(attempt), attempt.ended, _network(attempt)
     if ended.timed_out:
-        text = f"{what} did not finish in {attempt.limit_s:.0f} s, the limit of the operation. {_said(ended, _LAST_LINES)}"
+        text = f"{what} did not finish in {attempt.limit_s:.0f} s, the limit of the operation. {_last_words(ended, _LAST_LINES)}"
         remedy = f"Make it faster, raise `timeouts` of the service in `.cogworks/services.toml`, or run it before cogworks and say {_PREPARED}."
         return NotBuilt(f"{text} {remedy}", ErrorCode.TIMEOUT)
-    # The cause first: the last words of a setup may be many, and tell of what followed.
+    # The cause first: the last words of a setup may be many, and be about what followed.
     text = _ending(what, ended, _FEW_LINES if causes else _LAST_LINES)
     parts = [*causes, f"{text[0].upper()}{text[1:]}" if causes else text, *_remedies(attempt)]
     # A registry that is down may be back for the next attempt.
@@ -75,8 +75,8 @@ def _shown(attempt: Attempt) -> str:
 def _ending(what: str, ended: Ended, lines: int) -> str:
     if ended.blocked and ended.code is None:
         reasons = "; ".join(each.removeprefix("ended: ") for each in ended.blocked)
-        return f"{what} was ended, for it {reasons}. {_said(ended, lines)}"
-    return f"{what} ended with {ended.code}. {_said(ended, lines)}"
+        return f"{what} was ended, for it {reasons}. {_last_words(ended, lines)}"
+    return f"{what} ended with {ended.code}. {_last_words(ended, lines)}"
 
 
 def _network(attempt: Attempt) -> list[str]:
@@ -84,20 +84,20 @@ def _network(attempt: Attempt) -> list[str]:
     for each in attempt.refused:
         what, mark, remedy = each.partition(ALLOWED)
         by_remedy.setdefault(f"{mark}{remedy}", []).append(what)
-    found = [f"The setup asked for {'; '.join(what)}{remedy}." for remedy, what in by_remedy.items()]
+    sentences = [f"The setup asked for {'; '.join(what)}{remedy}." for remedy, what in by_remedy.items()]
     if attempt.problems:
         listed = "; ".join(attempt.problems)
-        found.append(
+        sentences.append(
             f"A package registry could not be used: {listed}. Check the network of this machine, then try again."
         )
-    return found
+    return sentences
 
 
 def _remedies(attempt: Attempt) -> list[str]:
     output, words = attempt.ended.output, attempt.command.shown
     asking = attempt.setup.script if words == SCRIPT else words
-    if (asked := _INSTALLS.search(asking)) is not None or _WANTS_ROOT.search(output):
-        named = _packages(asked["rest"]) if asked else []
+    if (match := _INSTALLS.search(asking)) is not None or _WANTS_ROOT.search(output):
+        named = _packages(match["rest"]) if match else []
         which = ", ".join(f"`{each}`" for each in named) or "what it wants"
         text = (
             f"A setup has no rights of root: system packages are for the machine. Install {which} there in a step before cogworks "
@@ -112,8 +112,8 @@ def _remedies(attempt: Attempt) -> list[str]:
         return [*attempt.hints]
     if attempt.refused or attempt.problems:
         return []
-    if told := missing_tools(output):
-        return [told]
+    if remedy := missing_tools(output):
+        return [remedy]
     return [
         f"Mend it on the base branch, or install in a step before cogworks and say {_PREPARED} in `.cogworks/config.toml`."
     ]
@@ -124,7 +124,7 @@ def _packages(rest: str) -> list[str]:
     return [word for word in words if _PACKAGE.fullmatch(word)][:8]
 
 
-def _said(ended: Ended, most: int) -> str:
+def _last_words(ended: Ended, most: int) -> str:
     plain = _COLOURS.sub("", ended.output).replace("\r\n", "\n").replace("\r", "\n")
     lines = [line.rstrip() for line in plain.splitlines() if line.strip()]
     last = "\n".join(lines[-most:])[-_LAST_CHARS:]

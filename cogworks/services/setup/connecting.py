@@ -11,7 +11,7 @@ from cogworks.services.setup.registries import HTTPS, Registries, address_proble
 _CONNECT_S = 20.0
 _MOST_HEAD_BYTES = 16 * 1024
 _NO_SUCH_NAME = (socket.EAI_NONAME, socket.EAI_NODATA)
-"""How a resolver refuses a name for good; that it cannot be asked just now is told in another way."""
+"""How a resolver refuses a name for good; that it cannot be asked just now has other codes."""
 Resolve = Callable[[str, int], Sequence[str]]
 
 
@@ -87,8 +87,8 @@ class Way(NamedTuple):
             raise NotReached(
                 f"the proxy of this machine is one by {parts.scheme!r}; only one by `http` is known here"
             )
-        told = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-        authorization = f"Basic {b64encode(told.encode()).decode()}" if parts.username else ""
+        credentials = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        authorization = f"Basic {b64encode(credentials.encode()).decode()}" if parts.username else ""
         return Upstream(host, number, authorization)
 
 
@@ -108,12 +108,12 @@ def _is_beside(name: str, listed: str) -> bool:
 
 
 def resolved(name: str, port: int) -> Sequence[str]:
-    """The addresses of a name, as this machine tells them."""
+    """The addresses of a name, as this machine resolves them."""
     try:
-        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:
         raise OSError(str(error)) from error
-    return [str(place[0]) for _, _, _, _, place in found]
+    return [str(place[0]) for _, _, _, _, place in entries]
 
 
 def _first_connected(addresses: Sequence[str], name: str, port: int) -> socket.socket:
@@ -133,8 +133,8 @@ def _through(proxy: Upstream, target: str) -> socket.socket:
     except OSError as error:
         raise NotReached(f"the proxy of this machine does not answer: {error}") from error
     try:
-        given = f"Proxy-Authorization: {proxy.authorization}\r\n" if proxy.authorization else ""
-        connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{given}\r\n".encode())
+        header = f"Proxy-Authorization: {proxy.authorization}\r\n" if proxy.authorization else ""
+        connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{header}\r\n".encode())
         head = b""
         while not head.endswith(b"\r\n\r\n") and len(head) < _MOST_HEAD_BYTES:
             if not (more := connection.recv(1)):
@@ -146,6 +146,6 @@ def _through(proxy: Upstream, target: str) -> socket.socket:
     status = head.split(b"\r\n", 1)[0].split(b" ")
     if len(status) < 2 or status[1] != b"200":
         connection.close()
-        said = head.split(b"\r\n", 1)[0].decode(errors="replace")[:100]
-        raise NotReached(f"the proxy of this machine does not lead to {target}: {said!r}")
+        first_line = head.split(b"\r\n", 1)[0].decode(errors="replace")[:100]
+        raise NotReached(f"the proxy of this machine does not lead to {target}: {first_line!r}")
     return connection

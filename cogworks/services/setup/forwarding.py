@@ -15,8 +15,8 @@ from cogworks.services.setup.door import Door
 from cogworks.services.setup.registries import HTTP, target_of
 
 _CHUNK_BYTES = 64 * 1024
-_MOST_TOLD = 20
-_TOLD_CHARS = 400
+_MOST_NOTES = 20
+_NOTE_CHARS = 400
 _HANDED_ON = frozenset(
     {"accept", "accept-encoding", "cache-control", "if-modified-since", "if-none-match", "if-range", "range", "user-agent"}
 )  # fmt: skip
@@ -109,8 +109,8 @@ class Traffic:
 
     def _note(self, notes: dict[str, None], text: str) -> None:
         with self._lock:
-            if len(notes) < _MOST_TOLD:
-                notes[text[:_TOLD_CHARS]] = None
+            if len(notes) < _MOST_NOTES:
+                notes[text[:_NOTE_CHARS]] = None
 
 
 def proxy_door(traffic: Traffic) -> Door:
@@ -154,13 +154,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _download(self) -> None:
         self.close_connection = True
-        asked = _plain_target(self.path)
-        if asked is None or "content-length" in self.headers or "transfer-encoding" in self.headers:
+        target = _plain_target(self.path)
+        if target is None or "content-length" in self.headers or "transfer-encoding" in self.headers:
             self._say(
                 400, "want an address that begins with http:// and has no user, and a request without a body"
             )
             return
-        host, port, path = asked
+        host, port, path = target
         authority = host if port == HTTP else f"{host}:{port}"
         kept = [f"{name}: {value}" for name, value in self.headers.items() if name.lower() in _HANDED_ON]
         head = [f"{self.command} {path} HTTP/1.1", f"Host: {authority}", *kept, "Connection: close", "", ""]

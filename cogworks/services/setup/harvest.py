@@ -52,18 +52,18 @@ def harvested(folder: Path, target: Path, before: Seen) -> Harvest:
 
 
 def notes_of(harvest: Harvest) -> tuple[str, ...]:
-    """What must not go unsaid of it."""
-    found = []
+    """What has to be reported of it."""
+    notes = []
     if harvest.changed:
-        found.append(
+        notes.append(
             f"the setup changed {_listed(harvest.changed)} of the repository; that is left out, for runs have the files of "
             "the change. Commit what it makes of them"
         )
     if harvest.left_out:
-        found.append(
+        notes.append(
             f"the setup left {_listed(harvest.left_out)}, which lead out of the repository or are no files; left out"
         )
-    return tuple(found)
+    return tuple(notes)
 
 
 def _listed(paths: tuple[str, ...]) -> str:
@@ -88,14 +88,14 @@ def _moved(folder: Path, path: str, about: os.stat_result, target: Path) -> bool
 
 
 def _inner(folder: Path, path: str) -> str | None:
-    """Where a link leads, told from where it lies; None: out of the folder."""
+    """Where a link leads, judged by where it lies; None: out of the folder."""
     leads = str((folder / path).readlink())
     if leads.startswith("/"):
         leads = os.path.relpath(leads, folder / posixpath.dirname(path))
     parts = leads.split("/")
     climbs = next((number for number, part in enumerate(parts) if part != ".."), len(parts))
     if ".." in parts[climbs:]:
-        # What is above a folder behind a link, no text tells.
+        # No text says what is above a folder behind a link.
         return None
     whole = posixpath.normpath(posixpath.join(posixpath.dirname(path), leads))
     return None if whole.startswith(("../", "/")) or whole == ".." else leads

@@ -15,7 +15,7 @@ GEMS = ".gem"
 """Of a home, where gems are installed."""
 _INSTALLED = frozenset({"node_modules", "vendor"})
 """Folders of so many files that no run gets a copy of them where it can do without."""
-_TOLD_APART_BY = (":", ",", "\\")
+_SEPARATORS = (":", ",", "\\")
 """The kernel reads places as a list with these."""
 
 
@@ -85,7 +85,7 @@ def _is_shown(lower: Path, target: Path, shown: dict[Path, Overlay], apart: Path
 
 
 def _can_be_shown(lower: Path, apart: Path) -> bool:
-    return not any(sign in f"{lower}{apart}" for sign in _TOLD_APART_BY)
+    return not any(sign in f"{lower}{apart}" for sign in _SEPARATORS)
 
 
 def _overlay(lower: Path, target: Path, apart: Path) -> Overlay:

@@ -1,4 +1,4 @@
-"""Which hosts a setup may reach: public package registries, those this machine is configured for, and what it was told."""
+"""Which hosts a setup may reach: public package registries, those this machine is configured for, and those of the settings."""
 
 import ipaddress
 import json
@@ -81,9 +81,9 @@ class Registries(NamedTuple):
     hosts: tuple[Host, ...] = PUBLIC
 
     def fitting(self, name: str, port: int) -> Host | None:
-        """What allows a host and port, before all what names it; None: nothing does."""
-        found = [each for each in self.hosts if each.fits(plain_name(name), port)]
-        return max(found, key=lambda each: each.is_named, default=None)
+        """The entry that allows a host and port, preferably one that names it; None when nothing does."""
+        matches = [each for each in self.hosts if each.fits(plain_name(name), port)]
+        return max(matches, key=lambda each: each.is_named, default=None)
 
     def refusal(self, name: str, port: int) -> str | None:
         """Why a host is not asked at all, None when it may be."""
@@ -134,14 +134,14 @@ def address_problem(host: Host, address: str) -> str | None:
     """Why a connection to this address of an allowed host is not made, None when it may be.
 
     Args:
-        address: as the resolver tells it.
+        address: as the resolver gives it.
     """
-    found = _address(address)
-    if found is None:
+    parsed = _address(address)
+    if parsed is None:
         return f"{address!r} is no address"
-    if host.is_named and _address(host.name) == found:
+    if host.is_named and _address(host.name) == parsed:
         return None
-    for each in (found, *_embedded(found)):
+    for each in (parsed, *_embedded(parsed)):
         if any(each in network for network in _NEVER if network.version == each.version):
             return f"{address} is an address of this machine's link or of its cloud's metadata"
         if not host.is_named and any(
@@ -217,10 +217,10 @@ def _embedded(address: Address) -> tuple[Address, ...]:
     if isinstance(address, ipaddress.IPv4Address):
         return ()
     teredo = address.teredo or ()
-    found = [each for each in (address.ipv4_mapped, address.sixtofour, *teredo) if each is not None]
+    embedded = [each for each in (address.ipv4_mapped, address.sixtofour, *teredo) if each is not None]
     if any(address in network for network in _NAT64):
-        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return tuple(found)
+        embedded.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return tuple(embedded)
 
 
 _NPM = re.compile(r"(?m)^[ \t]*((?:@[\w.~-]{1,100}:)?registry)[ \t]*=[ \t]*[\"']?([^\s\"']{1,500})")
@@ -261,8 +261,8 @@ def own_registries(settings: Mapping[str, str], home: Path, indexes: Iterable[st
     cargo = tuple(_of_cargo(Path(settings.get("CARGO_HOME") or home / ".cargo")))
     crates = (each.url for each in cargo if each.url)
     urls = (*(_plain(each) for each in indexes), *(_plain(url) for _, url in npm), *proxies, *crates)
-    told = {"npm_config_registry": _plain(default), "GOPROXY": ",".join(proxies)}
-    variables = tuple((name, value) for name, value in told.items() if value)
+    values = {"npm_config_registry": _plain(default), "GOPROXY": ",".join(proxies)}
+    variables = tuple((name, value) for name, value in values.items() if value)
     return Own(tuple(dict.fromkeys(urls)), variables, "".join(each.text for each in cargo))
 
 
@@ -274,23 +274,23 @@ def _of_npm(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def _of_cargo(folder: Path) -> Iterator[_Source]:
     try:
-        told = tables_in(_text(folder / "config.toml") or _text(folder / "config"))
+        config = tables_in(_text(folder / "config.toml") or _text(folder / "config"))
     except (tomllib.TOMLDecodeError, RecursionError):
         return
     for table, key in (("source", "registry"), ("registries", "index")):
-        tables: Any = told.get(table)
-        known = {name: url for name, each in _tables(tables) if (url := _plain(str(each.get(key, ""))))}
+        tables: Any = config.get(table)
+        urls = {name: url for name, each in _tables(tables) if (url := _plain(str(each.get(key, ""))))}
         for name, each in _tables(tables):
             # What a folder stands for is not handed on, so nothing may be replaced with it.
-            wanted = str(each.get("replace-with"))
-            values = {key: known.get(name, ""), "replace-with": wanted if wanted in known else ""}
+            replacement = str(each.get("replace-with"))
+            values = {key: urls.get(name, ""), "replace-with": replacement if replacement in urls else ""}
             if any(values.values()):
                 yield _source(f"{table}.{_quoted(name)}", values)
 
 
 def _tables(value: Any) -> list[tuple[str, dict[str, Any]]]:
-    found = value.items() if isinstance(value, dict) else ()
-    return [(name, each) for name, each in found if isinstance(each, dict)]
+    pairs = value.items() if isinstance(value, dict) else ()
+    return [(name, each) for name, each in pairs if isinstance(each, dict)]
 
 
 def _source(table: str, values: Mapping[str, str]) -> _Source:

@@ -87,16 +87,16 @@ class _Room(NamedTuple):
     home: Path
     temporary: Path
     lists: Path
-    """What it is told in files; it may only read them."""
+    """What it gets in files; it may only read them."""
     outside: Path
     """Out of its reach."""
 
 
 def set_up(setup: Setup, ground: Ground, means: Means, place: Path, *, limit_s: float) -> Mapping[str, Any]:
-    """Run a setup and lay out what it made in a folder that does not exist yet; what is noted of it.
+    """Run a setup, lay out what it made in a folder that does not exist yet, and return the notes about it.
 
     Raises:
-        NotBuilt: it did not come to its end, and the text says why and what to do.
+        NotBuilt: it did not finish, and the text says why and what to do.
     """
     started_s = time.monotonic()
     with _room() as room:
@@ -104,9 +104,9 @@ def set_up(setup: Setup, ground: Ground, means: Means, place: Path, *, limit_s: 
         before = seen_in(room.copy)
         notes = [*setup.notes, *_run_all(setup, ground, means, room, readable, limit_s=limit_s)]
         place.mkdir(parents=True)
-        found = harvested(room.copy, place / FILES, before)
+        harvest = harvested(room.copy, place / FILES, before)
         harvested(room.home, place / HOME, {})
-    return {"notes": [*notes, *notes_of(found)], **measured(place, time.monotonic() - started_s)}
+    return {"notes": [*notes, *notes_of(harvest)], **measured(place, time.monotonic() - started_s)}
 
 
 def registries_of(settings: Mapping[str, str], own: Own) -> Registries:
@@ -226,7 +226,7 @@ def _environment(room: _Room, means: Means, own: Own, doors: Sequence[Door]) -> 
         "YARN_CACHE_FOLDER": str(room.temporary / "yarn"),
         "XDG_CACHE_HOME": str(room.temporary / "cache"),
         "BUNDLE_USER_CACHE": str(room.temporary / "bundle"),
-        # Where the system has its own nothing may be written, whoever runs this; those are found all the same.
+        # Where the system has its own nothing may be written, whichever user runs this; those are found all the same.
         "GEM_HOME": str(room.home / GEMS),
         **dict.fromkeys(names, proxy),
         "NO_PROXY": local,

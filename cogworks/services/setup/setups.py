@@ -81,15 +81,15 @@ def setup_key(setup: Setup, blobs: Mapping[str, str], store: str, others: Sequen
 
     Args:
         blobs: every file of the commit: path -> name of its content.
-        store: which repository it is; empty: nobody can tell, so every file counts.
+        store: which repository it is; empty: unknown, so every file counts.
         others: what else decides it, e.g. versions of tools.
     """
     named = _named(setup, blobs)
     counted = sorted(
         (path, name) for path, name in blobs.items() if not store or path in named or _is_manifest(path)
     )
-    told = [_FORM, setup.lines, setup.script, sorted(setup.variables), counted, store, list(others)]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:40]
+    inputs = [_FORM, setup.lines, setup.script, sorted(setup.variables), counted, store, list(others)]
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:40]
 
 
 def _is_manifest(path: str) -> bool:

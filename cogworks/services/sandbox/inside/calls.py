@@ -67,9 +67,9 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str = "", *, flags: int = 0, options: str = "") -> None:
-    given = [ctypes.c_char_p(os.fsencode(text) if text else None) for text in (source, target, kind)]
+    arguments = [ctypes.c_char_p(os.fsencode(text) if text else None) for text in (source, target, kind)]
     data = ctypes.c_char_p(os.fsencode(options) if options else None)
-    _checked(_library().mount(*given, ctypes.c_ulong(flags), data), f"mount {kind or source} on {target}")
+    _checked(_library().mount(*arguments, ctypes.c_ulong(flags), data), f"mount {kind or source} on {target}")
 
 
 def unmount(target: str) -> None:
@@ -82,15 +82,15 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def set_mount_attributes(target: str, attributes: int, *, recursive: bool = True) -> None:
-    wanted = struct.pack("QQQQ", attributes, 0, 0, 0)
+    packed = struct.pack("QQQQ", attributes, 0, 0, 0)
     syscall(
         f"restrict the mount {target}",
         _MOUNT_SETATTR,
         _AT_FDCWD,
         ctypes.c_char_p(os.fsencode(target)),
         _AT_RECURSIVE if recursive else 0,
-        ctypes.c_char_p(wanted),
-        len(wanted),
+        ctypes.c_char_p(packed),
+        len(packed),
     )
 
 

@@ -22,7 +22,7 @@ def main() -> None:
     """Fork a launcher for each order until nobody can send one any more.
 
     An order is its length, the files of the launcher and, as JSON, `order`, `scaffold`, `directory` and the numbers that the files
-    have in it. Before them comes a pipe that is told the number of the launcher's process, and at its end how it ended.
+    have in it. Before them comes a pipe for the number of the launcher's process and, at its end, its exit code.
     """
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
@@ -54,15 +54,15 @@ def _reap(ends: dict[int, int]) -> None:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:
             return
-        with os.fdopen(ends.pop(pid), "wb") as told:
-            _tell(told.fileno(), os.waitstatus_to_exitcode(status))
+        with os.fdopen(ends.pop(pid), "wb") as pipe:
+            _send_number(pipe.fileno(), os.waitstatus_to_exitcode(status))
 
 
-def _tell(pipe: int, number: int) -> None:
+def _send_number(pipe: int, number: int) -> None:
     try:
         os.write(pipe, f"{number}\n".encode())
     except BrokenPipeError:
-        # Whoever wanted to know is gone.
+        # Nobody reads it any more.
         return
 
 
@@ -72,14 +72,14 @@ def _start(orders: socket.socket, ends: dict[int, int]) -> bool:
     if not length:
         return False
     text = _read(orders, int.from_bytes(length, "big"))
-    told, *own = files
+    pipe, *own = files
     pid = os.fork()
     if pid == 0:
         _launch(text, own)
     for each in own:
         os.close(each)
-    ends[pid] = told
-    _tell(told, pid)
+    ends[pid] = pipe
+    _send_number(pipe, pid)
     return True
 
 
@@ -99,16 +99,16 @@ def _launch(text: bytes, files: list[int]) -> None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
-        asked = json.loads(text)
-        wanted: list[int] = asked["files"]
+        order = json.loads(text)
+        numbers: list[int] = order["files"]
         # Out of the way first: what is to be one number may still be another's.
-        beyond = max(wanted) + 1
+        beyond = max(numbers) + 1
         moved = [fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, beyond) for file in files]
-        for file, number in zip(moved, wanted, strict=True):
+        for file, number in zip(moved, numbers, strict=True):
             os.dup2(file, number)
-        _close_all_but(frozenset(wanted))
-        os.chdir(asked["directory"])
-        launch.main(["outer", asked["order"], asked["scaffold"]])
+        _close_all_but(frozenset(numbers))
+        os.chdir(order["directory"])
+        launch.main(["outer", order["order"], order["scaffold"]])
     except BaseException:  # nothing of this process may go on as its parent does
         sys.excepthook(*sys.exc_info())
     finally:

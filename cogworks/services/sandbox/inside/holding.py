@@ -33,7 +33,7 @@ class Held(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What one process was found to hold."""
+    """What one process holds."""
 
     at_s: float
     files: Mapping[File, tuple[str, int]] = MappingProxyType({})

@@ -36,9 +36,9 @@ def _enter_namespaces(order: Order, *, scaffold: str) -> None:
     """Go on in a process of new namespaces, as the first of them; the process left outside only waits for it."""
     user, group = os.getuid(), os.getgid()
     calls.unshare(_NAMESPACES | (0 if order.has_network else calls.CLONE_NEWNET))
-    _tell_kernel("setgroups", "deny")
-    _tell_kernel("uid_map", f"{user} {user} 1")
-    _tell_kernel("gid_map", f"{group} {group} 1")
+    _write_setting("setgroups", "deny")
+    _write_setting("uid_map", f"{user} {user} 1")
+    _write_setting("gid_map", f"{group} {group} 1")
     first = os.fork()
     if first:
         os.close(order.report_fd)
@@ -49,7 +49,7 @@ def _enter_namespaces(order: Order, *, scaffold: str) -> None:
     view.enter(order, scaffold)
 
 
-def _tell_kernel(name: str, text: str) -> None:
+def _write_setting(name: str, text: str) -> None:
     with open(f"/proc/self/{name}", "w") as file:
         file.write(text)
 
@@ -57,12 +57,12 @@ def _tell_kernel(name: str, text: str) -> None:
 def _supervised(order: Order) -> int:
     if order.is_linux:
         _prepare(order)
-    ready, told = os.pipe()
+    ready, failures = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(ready)
-        _become(order, told)
-    os.close(told)
+        _become(order, failures)
+    os.close(failures)
     if order.group_fd >= 0:
         os.close(order.group_fd)
     if order.is_linux:
@@ -98,13 +98,13 @@ def _awaited(order: Order, child: int) -> Verdict:
     return watching.await_end(child, order.limits, everyone)
 
 
-def _become(order: Order, told: int) -> None:
-    """Turn this process into the command; on failure say why into `told`."""
+def _become(order: Order, failures: int) -> None:
+    """Turn this process into the command; on failure write the reason into `failures`."""
     try:
         os.setsid()
         if order.is_linux:
             calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.set_inheritable(told, False)
+        os.set_inheritable(failures, False)
         if order.group_fd >= 0:
             _join_group(order.group_fd)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -123,12 +123,12 @@ def _become(order: Order, told: int) -> None:
             syscalls.install(may_have_sockets=order.engine != "none" or order.has_network)
         os.execvpe(order.command[0], order.command, order.environment)  # noqa: S606  # a shell is what this avoids
     except (OSError, KeyError) as error:
-        os.write(told, str(error).encode())
+        os.write(failures, str(error).encode())
     os._exit(_CANNOT_START)
 
 
 def _join_group(members: int) -> None:
-    """Become one of a control group, with all that will come of us; the launcher stays outside, so that it can tell of the end."""
+    """Join a control group, with all our descendants. The launcher stays outside, so that it can report the end."""
     try:
         os.write(members, b"0")
     except OSError as error:
@@ -137,7 +137,7 @@ def _join_group(members: int) -> None:
 
 
 def _limit_this(limits: Limits, *, counts_processes: bool) -> None:
-    wanted = {
+    by_resource = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_AS: limits.address_bytes,
@@ -145,9 +145,9 @@ def _limit_this(limits: Limits, *, counts_processes: bool) -> None:
     }
     if counts_processes:
         # Outside a user namespace the kernel counts everything this user runs.
-        # Beyond the limit itself, so that whoever reaches it is seen and named.
-        wanted[resource.RLIMIT_NPROC] = limits.threads + _SPARE_THREADS
-    for what, limit in wanted.items():
+        # Beyond the limit itself, so that a command that reaches it is seen and named.
+        by_resource[resource.RLIMIT_NPROC] = limits.threads + _SPARE_THREADS
+    for what, limit in by_resource.items():
         hard = resource.getrlimit(what)[1]
         lower = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with suppress(OSError, ValueError):

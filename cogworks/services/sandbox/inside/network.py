@@ -27,8 +27,8 @@ def raise_own_network() -> None:
     user namespace to which this network does not belong.
     """
     with suppress(OSError), _datagrams(_socket.AF_INET) as control:
-        asked = struct.pack("16sH14x", _LOOPBACK, 0)
-        _, flags = struct.unpack("16sH14x", ioctl(control, _SIOCGIFFLAGS, asked))
+        request = struct.pack("16sH14x", _LOOPBACK, 0)
+        _, flags = struct.unpack("16sH14x", ioctl(control, _SIOCGIFFLAGS, request))
         ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", _LOOPBACK, flags | _IFF_UP))
         address = struct.pack("16sHH4s8x", _ALIAS, _socket.AF_INET, 0, _socket.inet_aton(_OF_VERSION_4))
         ioctl(control, _SIOCSIFADDR, address)

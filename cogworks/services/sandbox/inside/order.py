@@ -1,4 +1,4 @@
-"""What the launcher is told: one JSON object, written by the service and read in the launcher's processes."""
+"""The launcher's order: one JSON object, written by the service and read in the launcher's processes."""
 
 import json
 from typing import Literal, NamedTuple
@@ -93,13 +93,13 @@ class Order(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "Order":
-        given = json.loads(text)
+        fields = json.loads(text)
         for name in ("command", "readable", "writable", "kept_fds"):
-            given[name] = tuple(given[name])
+            fields[name] = tuple(fields[name])
         overlays = tuple(
-            Overlay(tuple(each["lowers"]), each["target"], each["kept"]) for each in given["overlays"]
+            Overlay(tuple(each["lowers"]), each["target"], each["kept"]) for each in fields["overlays"]
         )
-        return cls(**{**given, "overlays": overlays, "limits": Limits(**given["limits"])})
+        return cls(**{**fields, "overlays": overlays, "limits": Limits(**fields["limits"])})
 
 
 class Verdict(NamedTuple):
@@ -121,7 +121,11 @@ class Verdict(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "Verdict":
-        given = json.loads(text)
+        fields = json.loads(text)
         return cls(
-            given["code"], tuple(given["broken"]), tuple(given["left"]), given["failure"], given["is_unshown"]
+            fields["code"],
+            tuple(fields["broken"]),
+            tuple(fields["left"]),
+            fields["failure"],
+            fields["is_unshown"],
         )

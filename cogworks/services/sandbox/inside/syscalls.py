@@ -73,7 +73,7 @@ def program(machine: str, *, may_have_sockets: bool) -> list[Instruction]:
     built += _when(
         numbers["clone"], [_argument(0), (_ANY_BIT, 0, 1, calls.CLONE_NEWUSER), _failing(errno.EPERM)]
     )
-    # Whoever counts what a process holds has to see it; programs that hide from others are told that they do.
+    # The process that counts what another holds has to see it; programs that hide from others get the answer that they do.
     hides = [
         _argument(0),
         (_EQUAL, 0, 3, calls.PR_SET_DUMPABLE),

@@ -51,23 +51,23 @@ def inside_namespace() -> list[int]:
 
 
 def descendants() -> list[int]:
-    """Every process that came of ours; we adopt those whose parents ended."""
+    """Every process that descends from ours; we adopt those whose parents ended."""
     parents = dict(_parents())
-    found = {os.getpid()}
+    pids = {os.getpid()}
     grown = True
     while grown:
-        fresh = {pid for pid, parent in parents.items() if parent in found} - found
+        fresh = {pid for pid, parent in parents.items() if parent in pids} - pids
         grown = bool(fresh)
-        found |= fresh
-    return sorted(found - {os.getpid()})
+        pids |= fresh
+    return sorted(pids - {os.getpid()})
 
 
 def _parents() -> list[tuple[int, int]]:
-    found = []
+    parents = []
     for pid in _pids():
         with suppress(OSError, IndexError):
-            found.append((pid, int(_stat(pid)[1])))
-    return found
+            parents.append((pid, int(_stat(pid)[1])))
+    return parents
 
 
 def _pids() -> list[int]:
@@ -149,12 +149,12 @@ def _kilobytes(text: str, field: str) -> int:
 
 
 def _names(pids: list[int]) -> tuple[str, ...]:
-    found = []
+    names = []
     for pid in pids:
         with suppress(OSError):
             if _stat(pid)[0] not in "ZX":
-                found.append(text_of(f"/proc/{pid}/comm").strip())
-    return tuple(sorted(found)[:_MAX_NAMES])
+                names.append(text_of(f"/proc/{pid}/comm").strip())
+    return tuple(sorted(names)[:_MAX_NAMES])
 
 
 def _end(everyone: Callable[[], list[int]]) -> None:
