@@ -17,7 +17,7 @@ from cogworks.domain_services.messages import TestCase, TestReport, commands_of
 from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.repair.proof import Proof
-from cogworks.repair.transact.measure import as_found, file_of
+from cogworks.repair.transact.measure import file_of, with_hidden_tests
 
 _EXAMPLE = re.compile(r"(?:doc(?: .*)?|\w+(?:\.\w+)+)")
 """How runners name a test in documentation: `doc total` of a crate, `adder.adding.add` of a module."""
@@ -244,7 +244,7 @@ def _with_outcomes(found: TestReport, run: TestReport, after: TestReport, tests:
     known, ran = {case.id for case in found.cases}, {case.id for case in run.cases}
     told = {
         case.id: case
-        for case in as_found(run, after).cases
+        for case in with_hidden_tests(run, after).cases
         if file_of(case.id) in tests and (case.id in ran or case.id not in known)
     }
     cases: list[TestCase] = [told.pop(case.id, case) for case in found.cases]

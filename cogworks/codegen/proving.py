@@ -24,7 +24,7 @@ from cogworks.repair.proof import (
     proven_tests,
     summarised,
 )
-from cogworks.repair.transact.measure import as_found, file_of, is_of
+from cogworks.repair.transact.measure import file_of, is_of, with_hidden_tests
 from cogworks.repair.unloaded import unloaded_between, unloaded_of
 from cogworks.repair.violations import TestRules
 from cogworks.repair.weakening import weakened_lines
@@ -102,7 +102,7 @@ def proof_of(
         inline: as of `weakened_lines`.
     """
     parsed = parse_diff(diff)
-    known = as_found(base.report, head.report).collection_errors
+    known = with_hidden_tests(base.report, head.report).collection_errors
     ran = (base.report, head.report, *reruns)
     return Proof(
         base=base.tree,

@@ -59,7 +59,7 @@ class RepairTerms:
             is_part=self._branching.is_part,
         )
         # Two runs of the suite are behind us there, and a third would find the same.
-        before = self._steady.found(selection.tests) if self._steady and at == self._base else None
+        before = self._steady.baseline(selection.tests) if self._steady and at == self._base else None
         return Terms(
             before=before,
             run=self._job.run,

@@ -37,7 +37,7 @@ from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Proof, Runs
 from cogworks.repair.proposing import Proposals, Request, judged
-from cogworks.repair.transact.measure import RERUNS, as_found, limited_to
+from cogworks.repair.transact.measure import RERUNS, limited_to, with_hidden_tests
 from cogworks.repair.transact.outcomes import Result
 from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.weakening import weakened_lines
@@ -123,7 +123,7 @@ class PatchRun:
             halt = unfit(report, self._job.instance)
             self.notes.misnamed = misnamed(report, self._job.instance)
             self._note_checkpoint("base")
-        found = known_before(as_found(self._before, report), self._job.instance)
+        found = known_before(with_hidden_tests(self._before, report), self._job.instance)
         facts = facts_of(report, before=found)
         return self._ended(
             facts.outcome,

@@ -12,7 +12,7 @@ from cogworks.cycle.events import Event, ExecutionComplete
 from cogworks.domain_services.messages import TestReport, commands_of, hides_any, is_hidden, versions_of
 from cogworks.repair.instance import Instance
 from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, proven_tests
-from cogworks.repair.transact.measure import BAD, as_found, is_of
+from cogworks.repair.transact.measure import BAD, is_of, with_hidden_tests
 from cogworks.repair.transact.transaction import Tree as PatchedTree
 from cogworks.repair.unloaded import Unloaded, unloaded_between, unloaded_of
 from cogworks.repair.weakening import Weakened
@@ -106,7 +106,7 @@ def repair_proof(
     """
     base, head = trees
     ran = (runs.base, runs.head, *runs.reruns)
-    known = as_found(runs.base, runs.head).collection_errors
+    known = with_hidden_tests(runs.base, runs.head).collection_errors
     return Proof(
         base=base,
         head=head,

@@ -14,7 +14,7 @@ from cogworks.domain_services.transport import ServiceFailed
 from cogworks.leaving import in_code
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.repair.proof import Guard
-from cogworks.repair.transact.measure import as_found, file_of
+from cogworks.repair.transact.measure import file_of, with_hidden_tests
 from cogworks.repair.unloaded import MAX_NAMED, Unloaded, library_remedies, unloaded_of
 
 
@@ -109,7 +109,7 @@ class SuiteRuns:
 
     def found_as_known(self, now: TestReport) -> TestReport:
         """The suite as it was found, with the tests that a later run knows and nobody could load then."""
-        return as_found(self.found or TestReport(cases=()), now)
+        return with_hidden_tests(self.found or TestReport(cases=()), now)
 
 
 _WITHOUT = (

@@ -154,12 +154,12 @@ _REQUEST_TOKENS = 1_500
 
 def followed(landmarks: Sequence[RepairTarget], *, most: int) -> tuple[RepairTarget, ...]:
     """As many landmarks of a plan as may be followed; what lands together is followed together or not at all."""
-    found: tuple[RepairTarget, ...] = ()
+    chosen: tuple[RepairTarget, ...] = ()
     for unit in units_of(landmarks) or ():
-        if len(found) + len(unit) > most:
+        if len(chosen) + len(unit) > most:
             break
-        found += unit
-    return found
+        chosen += unit
+    return chosen
 
 
 def planned_branches(

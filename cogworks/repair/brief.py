@@ -10,18 +10,18 @@ ONLY_READING = "That a change does not make its tests lie, only whoever reads it
 
 
 def in_brief(summary: Summary, figures: str, *, whole: str) -> str:
-    """The proof for whoever reads the pull request.
+    """The proof for the readers of the pull request.
 
     Args:
         figures: how many tests there are, in sentences.
-        whole: where every test is told of, in words that end a sentence.
+        whole: where every test is listed, in words that end a sentence.
     """
     ground = f"{run_in_words(summary)} Every test is in {whole}. {ONLY_READING}"
     lines = [f"- {_proven(summary)}", f"- {figures}", f"- {ground}"]
     against = objections(summary, MAX_ROWS)
     rows, shown = table(summary, MAX_ROWS)
-    told = len(summary.tests)
-    of = f"{len(shown)} of {told}" if told > len(shown) else f"{len(shown)}"
+    total = len(summary.tests)
+    of = f"{len(shown)} of {total}" if total > len(shown) else f"{len(shown)}"
     more = unlisted(summary, shown)
     folded = [
         f"<details><summary>Tests that changed: {of}</summary>",

@@ -40,7 +40,7 @@ from cogworks.telling import During, in_silence
 _SYNTAX = "syntax_error"
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
-Found = TypeVar("Found")
+Looked = TypeVar("Looked")
 
 
 class HasPath(Protocol):
@@ -106,9 +106,9 @@ class Exploration:
     ) -> None:
         """Args:
         suite: files and folders whose tests are the whole suite; none: what the runner finds.
-        warn: is told of each signal that is left out because a service failed at it.
+        warn: called for each signal that is left out because a service failed at it.
         words: reads what all files of the worktree say; None: nobody does.
-        during: is told of everything that runs tests.
+        during: called around everything that runs tests.
         pace: how long one test may take; None: derived from those that pass.
         """
         self._pace = pace or TestPace(warn=warn)
@@ -127,7 +127,7 @@ class Exploration:
         """Which lines each test of the suite executes.
 
         Args:
-            steps_of: a test whose steps are told as well, where that costs nothing.
+            steps_of: a test whose steps are returned as well, where that costs nothing.
         """
         params = CoverageParams(
             tests=self._suite,
@@ -137,30 +137,30 @@ class Exploration:
             max_value_chars=VALUE_CHARS,
         )
         with self._during("running the suite with coverage", timeout_s):
-            found = self._explored(COVERAGE, params)
-        if not found:
+            results = self._explored(COVERAGE, params)
+        if not results:
             return None
-        report = TestReport(cases=tuple(case for each in found for case in each.report.cases))
+        report = TestReport(cases=tuple(case for each in results for case in each.report.cases))
         return Coverage(
             report=report,
-            tests=tuple(test for each in found for test in each.tests),
-            steps=next((each.steps for each in found if each.steps), None),
+            tests=tuple(test for each in results for test in each.tests),
+            steps=next((each.steps for each in results if each.steps), None),
         )
 
     def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None:
         """What is called, inherited and tested around the seeds; of several services the first that knows any of them."""
-        found = self._explored(CALL_GRAPH, CallGraphParams(seeds=tuple(seeds), hops=hops, max_nodes=most))
-        return next((each for each in found if each.nodes), found[0] if found else None)
+        graphs = self._explored(CALL_GRAPH, CallGraphParams(seeds=tuple(seeds), hops=hops, max_nodes=most))
+        return next((each for each in graphs if each.nodes), graphs[0] if graphs else None)
 
     def index(self, artifacts: Sequence[str]) -> SymbolIndex | None:
         """The definitions in these files, and the calls."""
-        found = self._explored(INDEX, ExploreParams(artifacts=tuple(artifacts)))
-        if not found:
+        indexes = self._explored(INDEX, ExploreParams(artifacts=tuple(artifacts)))
+        if not indexes:
             return None
         return SymbolIndex(
-            symbols=tuple(symbol for each in found for symbol in each.symbols),
-            calls=tuple(call for each in found for call in each.calls),
-            unread=tuple(unread for each in found for unread in each.unread),
+            symbols=tuple(symbol for each in indexes for symbol in each.symbols),
+            calls=tuple(call for each in indexes for call in each.calls),
+            unread=tuple(unread for each in indexes for unread in each.unread),
         )
 
     def words(self) -> Index | None:
@@ -176,29 +176,29 @@ class Exploration:
             return ()
 
 
-class _Known(Generic[Found]):
-    """What was found in some texts, the files around them being those of one commit."""
+class _Known(Generic[Looked]):
+    """What a look at some texts returned, the files around them being those of one commit."""
 
     def __init__(self, at: Callable[[], str]) -> None:
         self._at = at
         self._commit = ""
-        self._found: dict[frozenset[tuple[str, str]], Found] = {}
+        self._results: dict[frozenset[tuple[str, str]], Looked] = {}
 
     def forget(self) -> None:
-        self._found = {}
+        self._results = {}
 
-    def of(self, texts: Mapping[str, str]) -> Found | None:
-        """What was found in these; None where nobody looked."""
+    def of(self, texts: Mapping[str, str]) -> Looked | None:
+        """The result for these; None where nobody looked."""
         if (commit := self._at()) != self._commit:
             self._commit = commit
             self.forget()
-        return self._found.get(frozenset(texts.items()))
+        return self._results.get(frozenset(texts.items()))
 
-    def found(self, texts: Mapping[str, str], look: Callable[[], Found]) -> Found:
-        """The same, looked for where nobody did."""
+    def looked_at(self, texts: Mapping[str, str], look: Callable[[], Looked]) -> Looked:
+        """The same, after a look where nobody has looked."""
         known = self.of(texts)
         if known is None:
-            known = self._found[frozenset(texts.items())] = look()
+            known = self._results[frozenset(texts.items())] = look()
         return known
 
 
@@ -229,10 +229,10 @@ class Consulted(Exploration):
         if not paths:
             return ()
         texts = {path: text for path in paths if (text := self.text(path)) is not None}
-        found = self._known.of(texts) if self._is_placed and len(texts) == len(paths) else None
-        if found is None:
-            found = self._services.validate(self._tree, paths)
-        return (*found, *_mistakes(texts))
+        diagnostics = self._known.of(texts) if self._is_placed and len(texts) == len(paths) else None
+        if diagnostics is None:
+            diagnostics = self._services.validate(self._tree, paths)
+        return (*diagnostics, *_mistakes(texts))
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         what = f"running {len(tests)} test(s)" if tests else "running the suite"
@@ -261,22 +261,22 @@ class Consulted(Exploration):
         return report
 
     def beside(self, params: BesideParams) -> Beside | None:
-        """What comes of inputs beside those of the tests, and which mistakes tests notice; None where nobody can tell."""
-        asked = params.model_copy(update={"test_timeout_s": self._pace.limit_s})
+        """What inputs beside those of the tests lead to, and which mistakes tests notice; None where no service knows."""
+        limited = params.model_copy(update={"test_timeout_s": self._pace.limit_s})
         with self._during("trying inputs beside those of the tests", params.timeout_s):
-            found = self._explored(BESIDE, asked)
-        if not found:
+            results = self._explored(BESIDE, limited)
+        if not results:
             return None
-        for note in dict.fromkeys(note for each in found for note in each.notes):
+        for note in dict.fromkeys(note for each in results for note in each.notes):
             self._warn(f"{BESIDE.method}: {note}")
-        compared = [each.against for each in found if each.against is not None]
+        compared = [each.against for each in results if each.against is not None]
         return Beside(
-            calls=tuple(call for each in found for call in each.calls),
+            calls=tuple(call for each in results for call in each.calls),
             against=tuple(chain.from_iterable(compared)) if compared else None,
-            mutants=tuple(mutant for each in found for mutant in each.mutants),
-            report=TestReport(cases=tuple(case for each in found for case in each.report.cases)),
-            again=all(each.again for each in found),
-            notes=tuple(note for each in found for note in each.notes),
+            mutants=tuple(mutant for each in results for mutant in each.mutants),
+            report=TestReport(cases=tuple(case for each in results for case in each.report.cases)),
+            again=all(each.again for each in results),
+            notes=tuple(note for each in results for note in each.notes),
         )
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
@@ -284,12 +284,12 @@ class Consulted(Exploration):
         there = {path: text for path in images if (text := self.text(path)) is not None}
         left = {path: text for path, text in images.items() if text is not None}
         with shadow_of(self._tree.path, images) as after:
-            found = (*self._validated(after, images, left), *_mistakes(left)) if left else ()
+            diagnostics = (*self._validated(after, images, left), *_mistakes(left)) if left else ()
             return Reading(
                 before=self._signatures(self._tree, there),
                 after=self._signatures(after, left, is_known=len(left) == len(images)),
-                syntax=_beyond(found, _mistakes(there), is_syntax=True),
-                lint=_beyond(found, self._found_in(there), is_syntax=False),
+                syntax=_beyond(diagnostics, _mistakes(there), is_syntax=True),
+                lint=_beyond(diagnostics, self._diagnostics_of(there), is_syntax=False),
             )
 
     def _validated(
@@ -298,24 +298,24 @@ class Consulted(Exploration):
         if not self._is_placed or len(left) < len(images):
             # Where a file goes, what is found in others may be about that.
             return self._services.validate(after, [*left])
-        return self._known.found(left, lambda: self._services.validate(after, [*left]))
+        return self._known.looked_at(left, lambda: self._services.validate(after, [*left]))
 
-    def _found_in(self, texts: Mapping[str, str]) -> Sequence[Diagnostic]:
-        """What is found in these files as they lie there; asked once for each state of them."""
+    def _diagnostics_of(self, texts: Mapping[str, str]) -> Sequence[Diagnostic]:
+        """The findings in these files as they lie there; asked once for each state of them."""
         if not texts:
             return ()
-        return self._known.found(texts, lambda: self._services.validate(self._tree, [*texts]))
+        return self._known.looked_at(texts, lambda: self._services.validate(self._tree, [*texts]))
 
     def _signatures(self, tree: HasPath, texts: Mapping[str, str], *, is_known: bool = True) -> Signatures:
         if not texts:
             return Signatures(signatures=())
         if not (self._is_placed and is_known):
             return self._signed_in(tree, [*texts])
-        return self._signed.found(texts, lambda: self._signed_in(tree, [*texts]))
+        return self._signed.looked_at(texts, lambda: self._signed_in(tree, [*texts]))
 
     def _signed_in(self, tree: HasPath, paths: Sequence[str]) -> Signatures:
-        found = _results(self._services.call(SIGNATURES, tree, ExploreParams(artifacts=tuple(paths))))
-        return Signatures(signatures=tuple(each for answer in found for each in answer.signatures))
+        answers = _results(self._services.call(SIGNATURES, tree, ExploreParams(artifacts=tuple(paths))))
+        return Signatures(signatures=tuple(each for answer in answers for each in answer.signatures))
 
 
 def _results(answers: tuple[Answer[Result], ...] | NotOffered) -> Sequence[Result]:
@@ -324,7 +324,7 @@ def _results(answers: tuple[Answer[Result], ...] | NotOffered) -> Sequence[Resul
 
 def _mistakes(texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """What the grammars here cannot read, whether or not a service knows the language."""
-    return tuple(found for path, text in texts.items() for found in mistakes_of(path, _bytes(text)))
+    return tuple(mistake for path, text in texts.items() for mistake in mistakes_of(path, _bytes(text)))
 
 
 def _bytes(text: str) -> bytes:
@@ -332,13 +332,13 @@ def _bytes(text: str) -> bytes:
 
 
 def _beyond(
-    found: Sequence[Diagnostic], before: Sequence[Diagnostic], *, is_syntax: bool
+    diagnostics: Sequence[Diagnostic], before: Sequence[Diagnostic], *, is_syntax: bool
 ) -> tuple[Diagnostic, ...]:
     """The findings of one kind that are not those from before, wherever they stand in their file."""
     known = {(each.artifact, each.category, each.message) for each in before}
     return tuple(
         each
-        for each in found
+        for each in diagnostics
         if (each.category == _SYNTAX) is is_syntax
         and (each.artifact, each.category, each.message) not in known
     )

@@ -47,11 +47,11 @@ class Touched(NamedTuple):
 def touched_by(diff: Diff, rules: TestRules) -> Touched:
     """Where a change stands; a hunk that only adds or only removes stands between two lines on the other side."""
     files = [file for file in diff.files if matching(file.path, rules.files) is None]
-    found = [(file, _stretches(file.hunks)) for file in files]
+    touched = [(file, _stretches(file.hunks)) for file in files]
     return Touched(
-        {file.old_path: before for file, (before, _, _) in found},
-        {file.path: after for file, (_, after, _) in found},
-        {file.path: added for file, (_, _, added) in found if added},
+        {file.old_path: before for file, (before, _, _) in touched},
+        {file.path: after for file, (_, after, _) in touched},
+        {file.path: added for file, (_, _, added) in touched if added},
     )
 
 
@@ -107,17 +107,17 @@ def narrow_tests(tried: Beside) -> dict[str, int]:
 
 
 def _narrow(tried: Beside) -> tuple[str, ...]:
-    found = narrow_tests(tried)
-    if not found:
+    counts = narrow_tests(tried)
+    if not counts:
         return ()
-    names = ", ".join(sorted(found)[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    count = sum(found.values())
-    said = (
+    names = ", ".join(sorted(counts)[:_SHOWN])
+    more = f" and {len(counts) - _SHOWN} more" if len(counts) > _SHOWN else ""
+    count = sum(counts.values())
+    warning = (
         f"The change treats the inputs of {names}{more} otherwise and none of {count} inputs beside them: it may know these "
         "inputs instead of repairing the cause."
     )
-    return (said,)
+    return (warning,)
 
 
 def unnoticed(mutants: Sequence[Mutant], among: Among) -> tuple[str, ...]:
@@ -126,18 +126,18 @@ def unnoticed(mutants: Sequence[Mutant], among: Among) -> tuple[str, ...]:
     for each in mutants:
         by_line[f"{each.artifact}:{each.line}"].append(each)
     blind = {
-        place: found[0].change
-        for place, found in by_line.items()
-        if not any(each.is_noticed for each in found)
+        place: on_line[0].change
+        for place, on_line in by_line.items()
+        if not any(each.is_noticed for each in on_line)
     }
     if not blind:
         return ()
-    told = ", ".join(f"{place} ({change})" for place, change in [*blind.items()][:_SHOWN])
+    places = ", ".join(f"{place} ({change})" for place, change in [*blind.items()][:_SHOWN])
     more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
     if among.left_out:
-        seen = f"None of the {among.tried} tests that were tried notices a mistake at {told}{more}"
+        seen = f"None of the {among.tried} tests that were tried notices a mistake at {places}{more}"
         return (f"{seen}; {among.left_out} others were not tried.",)
-    return (f"No {among.called} notices a mistake at {told}{more}: nothing guards these lines.",)
+    return (f"No {among.called} notices a mistake at {places}{more}: nothing guards these lines.",)
 
 
 def _key(call: BesideCall) -> tuple[str, str, str, str]:

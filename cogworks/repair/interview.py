@@ -15,9 +15,9 @@ Reply = TypeVar("Reply", bound=BaseModel)
 MAX_UNUSABLE = 2
 """Questions running without a usable answer, after which no further one is paid for."""
 _PARTS = ("failures", "tests", "windows", "evidence", "kept", "reasons")
-"""Variables of questions that are lists of things; each of them is told once."""
+"""Variables of questions that are lists of things; each of them is sent once."""
 _WHOLE = ("suspects",)
-"""Those that are told again whenever anything in them has changed: their order says something."""
+"""Those that are sent again whenever anything in them has changed: their order says something."""
 
 
 class ModelUnusable(InvalidReply):
@@ -36,7 +36,7 @@ class Interview:
         self._looks = looks
         self._limits = limits
         self._talk: Conversation[Any] | None = None
-        self._told: set[str] = set()
+        self._sent: set[str] = set()
         self._asked: set[str] = set()
         self._unusable = 0
         self._problem = ""
@@ -89,18 +89,18 @@ class Interview:
         return talk.answer(purpose=purpose)
 
     def _news(self, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The variables without what was told before."""
-        found = dict(variables)
+        """The variables without what was sent before."""
+        news = dict(variables)
         for name in _PARTS:
-            if name in found:
-                found[name] = [each for each in found[name] if self._is_new(name, each)]
+            if name in news:
+                news[name] = [each for each in news[name] if self._is_new(name, each)]
         for name in _WHOLE:
-            if name in found and not self._is_new(name, found[name]):
-                found[name] = []
-        return found
+            if name in news and not self._is_new(name, news[name]):
+                news[name] = []
+        return news
 
     def _is_new(self, name: str, value: Any) -> bool:
         key = f"{name} {canonical_text(value)}"
-        is_new = key not in self._told
-        self._told.add(key)
+        is_new = key not in self._sent
+        self._sent.add(key)
         return is_new

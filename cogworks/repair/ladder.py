@@ -10,9 +10,9 @@ class Rung(StrEnum):
     """A way to go on, from the nearest to the last."""
 
     PROPOSE_AGAIN = "repropose"
-    """Other diffs for the same landmark, told why the last ones failed."""
+    """Other diffs for the same landmark; the question says why the last ones failed."""
     PLAN_AGAIN = "replan"
-    """Other landmarks, told which one failed and why."""
+    """Other landmarks; the question says which one failed and why."""
     COMBINE_AGAIN = "recombine"
     """Another failure pattern, from all that was found out meanwhile."""
     WIDEN = "widen"

@@ -48,9 +48,9 @@ _SHOWN_CHARS = 40
 
 def literals(text: str) -> frozenset[str]:
     """The texts and numbers that stand in code, each as it is read: `'ab'` and `"ab"` are one."""
-    found = {each[1:-1] for each in _TEXT.findall(text)}
-    found |= {each.replace("_", "") for each in _NUMBER.findall(_TEXT.sub('""', text))}
-    return frozenset(each for each in found if each.strip())
+    texts = {each[1:-1] for each in _TEXT.findall(text)}
+    texts |= {each.replace("_", "") for each in _NUMBER.findall(_TEXT.sub('""', text))}
+    return frozenset(each for each in texts if each.strip())
 
 
 def warnings_of(
@@ -141,9 +141,9 @@ _STEERING_CHARS = 80
 def steering(diff: Diff, rules: TestRules) -> tuple[str, ...]:
     """A sentence for each place of a change that may decide what its tests say, few of them."""
     files = [file for file in diff.files if file.path.endswith(".py")]
-    found = list(dict.fromkeys(each for file in files for each in _of_file(file, rules)))
-    more = [f"There are {len(found) - _MOST} more such places."] if len(found) > _MOST else []
-    return (*found[:_MOST], *more)
+    sentences = list(dict.fromkeys(each for file in files for each in _of_file(file, rules)))
+    more = [f"There are {len(sentences) - _MOST} more such places."] if len(sentences) > _MOST else []
+    return (*sentences[:_MOST], *more)
 
 
 def _of_file(file: FileDiff, rules: TestRules) -> Iterator[str]:

@@ -71,12 +71,12 @@ class Situation(Value):
         """What the failing tests say, those that fail alike once, and some of the cases of one test that differ only in values."""
         bad = ((case.id, case.message) for case in self.failing.cases if case.outcome in _BAD)
         unloaded = (("while loading the tests", text) for text in self.failing.collection_errors)
-        found = [
+        entries = [
             {"test": listed(each.ids), "text": f"{group.summary}\n{each.text}" if is_first else each.text}
             for group in alike(causes((*bad, *unloaded)))
             for each, is_first in zip(group.shown, (bool(group.summary), False, False), strict=False)
         ]
-        return found[:MAX_FAILURES]
+        return entries[:MAX_FAILURES]
 
     def sources(self) -> list[dict[str, Any]]:
         """The failing tests as they stand in their files, for a prompt."""
@@ -108,15 +108,15 @@ def combined(situation: Situation, model: Model, *, purpose: str, looked: Looked
     """
     problems: tuple[str, ...] = ()
     for number in range(1, ROUNDS + 1):
-        given = {**shown(situation), "problems": problems}
+        variables = {**shown(situation), "problems": problems}
         try:
-            reply = model.ask("combine", given, PatternReply, purpose=_numbered(purpose, number))
+            reply = model.ask("combine", variables, PatternReply, purpose=_numbered(purpose, number))
         except InvalidReply as error:
             problems = (str(error),)
             break
-        found, problems = _pattern(reply, situation, looked())
-        if found is not None:
-            return Planned(pattern=found)
+        pattern, problems = _pattern(reply, situation, looked())
+        if pattern is not None:
+            return Planned(pattern=pattern)
     return Planned(pattern=fallback_pattern(situation.suspects), problems=problems)
 
 
@@ -136,7 +136,7 @@ def planned(
     """
     problems: tuple[str, ...] = ()
     for number in range(1, ROUNDS + 1):
-        given = {
+        variables = {
             **shown(situation),
             "pattern": pattern.model_dump(mode="json"),
             "most": MOST_PLANNED,
@@ -144,12 +144,12 @@ def planned(
             "problems": problems,
         }
         try:
-            reply = model.ask("landmarks", given, LandmarksReply, purpose=_numbered(purpose, number))
+            reply = model.ask("landmarks", variables, LandmarksReply, purpose=_numbered(purpose, number))
         except InvalidReply as error:
             return Planned(pattern=pattern, problems=(str(error),))
-        found, problems = _landmarks(reply, situation, looked())
+        landmarks, problems = _landmarks(reply, situation, looked())
         if not problems:
-            return Planned(pattern=pattern, landmarks=ordered(found) or ())
+            return Planned(pattern=pattern, landmarks=ordered(landmarks) or ())
     return Planned(pattern=pattern, problems=problems)
 
 
@@ -188,10 +188,10 @@ def shown(situation: Situation) -> dict[str, Any]:
     }
 
 
-def _by_file(found: Sequence[Slice]) -> Iterator[tuple[str, int, list[Slice]]]:
+def _by_file(slices: Sequence[Slice]) -> Iterator[tuple[str, int, list[Slice]]]:
     """Each file with its first line that is shown; what lies between the parts is left out."""
-    for path, slices in groupby(found, lambda each: each.artifact):
-        parts = list(slices)
+    for path, group in groupby(slices, lambda each: each.artifact):
+        parts = list(group)
         yield path, parts[0].lines[0], parts
 
 
@@ -205,7 +205,7 @@ def _pattern(
     places = (reply.primary, *(each.place for each in reply.alternatives))
     if backwards := tuple(_backwards(place) for place in places if place.last_line < place.first_line):
         return None, backwards
-    found = FailurePattern(
+    pattern = FailurePattern(
         summary=reply.summary,
         primary_location=_span(reply.primary, situation.suspects),
         alternatives=tuple(
@@ -216,8 +216,8 @@ def _pattern(
         confidence=reply.confidence,
         assumptions_to_check=reply.assumptions_to_check,
     )
-    problems = pattern_problems(found, (*situation.slices, *looked))
-    return (None, problems) if problems else (found, ())
+    problems = pattern_problems(pattern, (*situation.slices, *looked))
+    return (None, problems) if problems else (pattern, ())
 
 
 def _landmarks(
@@ -226,7 +226,7 @@ def _landmarks(
     places = [place for each in reply.landmarks for place in each.places]
     if backwards := tuple(_backwards(place) for place in places if place.last_line < place.first_line):
         return [], backwards
-    found = [
+    landmarks = [
         RepairTarget(
             id=each.id,
             intent=each.intent,
@@ -239,8 +239,8 @@ def _landmarks(
         for each in reply.landmarks
     ]
     slices = (*situation.slices, *looked)
-    problems = landmark_problems(found, slices, tests=situation.targets, most=MOST_PLANNED)
-    return found, problems
+    problems = landmark_problems(landmarks, slices, tests=situation.targets, most=MOST_PLANNED)
+    return landmarks, problems
 
 
 def _span(place: Place, suspects: Sequence[Suspect]) -> Span:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from cogworks.domain_services.messages import TestReport
 from cogworks.leaving import in_code, in_markdown
-from cogworks.repair.transact.measure import as_found, is_of
+from cogworks.repair.transact.measure import is_of, with_hidden_tests
 from cogworks.repair.unloaded import Unloaded, unloaded_in_words
 from cogworks.repair.weakening import Weakened
 from cogworks.vocabulary import CommitOid, Value
@@ -42,7 +42,7 @@ _CARRIED_ON = {
     "restated",
     "warnings",
 }
-_TOLD: tuple[Verdict, ...] = (
+_LISTED: tuple[Verdict, ...] = (
     "fail_to_pass",
     "new_and_passes",
     "flaky",
@@ -51,7 +51,7 @@ _TOLD: tuple[Verdict, ...] = (
     "deleted",
     "skipped_now",
 )
-"""What a table tells of, in its order; the others are as they were and pass, or never ran."""
+"""What a table lists, in its order; the others are as they were and pass, or never ran."""
 _NEVER_LEFT_OUT: tuple[Verdict, ...] = ("broken", "deleted", "skipped_now", "flaky")
 """What a short table keeps before anything else: nobody may think that there is none."""
 
@@ -142,7 +142,7 @@ class Runs(NamedTuple):
 
 def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
     """Every test of both sides, sorted by id."""
-    base, head = _outcomes(as_found(runs.base, runs.head)), _outcomes(runs.head)
+    base, head = _outcomes(with_hidden_tests(runs.base, runs.head)), _outcomes(runs.head)
     again = [_outcomes(report) for report in runs.reruns]
     tests: list[ProvenTest] = []
     # A file that was skipped as a whole and is not any more has tests of its own now.
@@ -157,29 +157,29 @@ def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
 
 def summarised(proof: Proof) -> Summary:
     """The proof without the tests that are as they were and pass."""
-    told = sorted((test for test in proof.tests if test.verdict in _TOLD), key=_importance)
+    listed = sorted((test for test in proof.tests if test.verdict in _LISTED), key=_importance)
     return Summary(
         **proof.model_dump(include=_CARRIED_ON),
         counts=Counter(test.verdict for test in proof.tests),
-        tests=tuple(told[:MAX_SUMMARISED]),
+        tests=tuple(listed[:MAX_SUMMARISED]),
         is_proven=proof.is_proven,
     )
 
 
 def caution(summary: Summary) -> str:
     """What the proof leaves open, to be said before everything else; empty when it is about the whole suite."""
-    said = []
+    sentences = []
     if summary.guard == "off":
-        said.append(
+        sentences.append(
             'Not proven against the tests that were there before: `[tests] baseline = "none"` has only those run that '
             "were handed over."
         )
-    if found := unloaded_in_words(summary.unloaded):
-        said.append(found)
+    if unloaded := unloaded_in_words(summary.unloaded):
+        sentences.append(unloaded)
     if summary.guard == "empty":
-        said.append("No test guarded this change: none passed before it.")
-    said += summary.warnings
-    return " ".join(said)
+        sentences.append("No test guarded this change: none passed before it.")
+    sentences += summary.warnings
+    return " ".join(sentences)
 
 
 def promise(summary: Summary) -> str:
@@ -209,7 +209,7 @@ def markdown(summary: Summary, *, rows: int = _SHOWN, whole: str = "") -> str:
 
     Args:
         rows: of the table at most; what speaks against the change is never left out for what speaks for it.
-        whole: where every test is told of, in words that end a sentence.
+        whole: where every test is listed, in words that end a sentence.
     """
     first, (listed, shown) = caution(summary), table(summary, rows)
     lines = [*([first, ""] if first else []), _sentence(summary), *(["", *listed] if listed else [])]
@@ -222,7 +222,7 @@ def markdown(summary: Summary, *, rows: int = _SHOWN, whole: str = "") -> str:
 def table(summary: Summary, rows: int) -> tuple[list[str], tuple[ProvenTest, ...]]:
     """The lines of a table of the tests that changed, none where there are none, and which of them it shows."""
     shown = sorted(summary.tests, key=_importance)[:rows]
-    shown.sort(key=lambda test: (_TOLD.index(test.verdict), test.id))
+    shown.sort(key=lambda test: (_LISTED.index(test.verdict), test.id))
     if not shown:
         return [], ()
     lines = ["| test | before | after | verdict |", "|---|---|---|---|"]
@@ -237,7 +237,7 @@ def unlisted(summary: Summary, shown: Sequence[ProvenTest]) -> str:
     """How many tests of which verdict changed and are not among those shown; empty: all of them are."""
     left_out = Counter(summary.counts)
     left_out.subtract(test.verdict for test in shown)
-    return ", ".join(f"{left_out[verdict]} {_word(verdict)}" for verdict in _TOLD if left_out[verdict] > 0)
+    return ", ".join(f"{left_out[verdict]} {_word(verdict)}" for verdict in _LISTED if left_out[verdict] > 0)
 
 
 def objections(summary: Summary, rows: int) -> list[str]:
@@ -274,7 +274,7 @@ def _restated(tests: Sequence[str], rows: int) -> list[str]:
 
 
 def _importance(test: ProvenTest) -> tuple[int, str]:
-    order = dict.fromkeys((*_NEVER_LEFT_OUT, *_TOLD))
+    order = dict.fromkeys((*_NEVER_LEFT_OUT, *_LISTED))
     return list(order).index(test.verdict), test.id
 
 
@@ -307,8 +307,8 @@ def _ground(summary: Summary) -> str:
 
 
 def _tools(summary: Summary) -> str:
-    told = ", ".join(f"{tool} {version}" for tool, version in sorted(summary.versions.items()))
-    return " ".join(in_markdown(told).split())
+    versions = ", ".join(f"{tool} {version}" for tool, version in sorted(summary.versions.items()))
+    return " ".join(in_markdown(versions).split())
 
 
 def _outcomes(report: TestReport) -> dict[str, Outcome]:

@@ -150,7 +150,7 @@ def windows_of(
     landmark: RepairTarget, texts: Mapping[str, str], seen: Seen, *, padding: int
 ) -> tuple[Slice, ...]:
     """What stands around the spans of a landmark and was not shown yet as it is now; from here on it was."""
-    found = []
+    windows = []
     for span in landmark.target_spans:
         lines = lines_of(texts.get(span.artifact, ""))
         if not lines:
@@ -159,9 +159,9 @@ def windows_of(
         last = min(len(lines), span.lines[1] + padding)
         for stretch in seen.unseen(span.artifact, first, last):
             text = "".join(lines[stretch[0] - 1 : stretch[1]])
-            found.append(Slice(artifact=span.artifact, lines=stretch, text=text))
+            windows.append(Slice(artifact=span.artifact, lines=stretch, text=text))
             seen.note(span.artifact, *stretch)
-    return tuple(found)
+    return tuple(windows)
 
 
 def judged(
@@ -202,11 +202,11 @@ def judged(
             # Nobody reads it: parsing and placing would take minutes.
             refused.append(f"diff {number}: size: has {size} bytes; at most {most_bytes} are allowed")
             continue
-        found = _normalised(reply, sources)
-        if found.diff is None:
-            refused += [f"diff {number}: {problem}" for problem in found.problems]
+        normalised = _normalised(reply, sources)
+        if normalised.diff is None:
+            refused += [f"diff {number}: {problem}" for problem in normalised.problems]
             continue
-        text, name = render(found.diff), fingerprint(found.diff)
+        text, name = render(normalised.diff), fingerprint(normalised.diff)
         if name in kept:
             refused.append(f"diff {number}: is the same as an earlier one")
             continue

@@ -124,12 +124,12 @@ class TestPace:
     def __init__(self, given_s: float = 0.0, *, warn: Callable[[str], None] = lambda _: None) -> None:
         """Args:
         given_s: 0: none was given.
-        warn: is told of each test that hangs, once.
+        warn: called once for each test that hangs.
         """
         self._given_s = given_s
         self._derived_s = FIRST_S
         self._warn = warn
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     @property
     def limit_s(self) -> float:
@@ -141,8 +141,8 @@ class TestPace:
         Args:
             is_whole: whether it was the whole suite.
         """
-        for test in (each for each in report.hung if each not in self._told):
-            self._told.add(test)
+        for test in (each for each in report.hung if each not in self._warned):
+            self._warned.add(test)
             self._warn(
                 f"{test} hangs: it was ended after {self.limit_s:g} s. `--test-timeout SECONDS` sets another limit."
             )

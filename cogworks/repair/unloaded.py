@@ -44,10 +44,10 @@ class Unloaded(Value):
 
 def unloaded_of(errors: Iterable[str]) -> tuple[Unloaded, ...]:
     """What the collection errors of a report are about, each place once."""
-    found: dict[str, Unloaded] = {}
+    by_place: dict[str, Unloaded] = {}
     for each in map(_understood, errors):
-        found.setdefault(each.place, each)
-    return tuple(found.values())
+        by_place.setdefault(each.place, each)
+    return tuple(by_place.values())
 
 
 def unloaded_between(before: Iterable[Unloaded], after: Iterable[Unloaded]) -> tuple[Unloaded, ...]:
@@ -55,12 +55,12 @@ def unloaded_between(before: Iterable[Unloaded], after: Iterable[Unloaded]) -> t
     old = {each.place: each for each in before}
     new = {each.place: each for each in after}
     return tuple(
-        found.model_copy(update={"before": place in old, "after": place in new})
-        for place, found in {**new, **old}.items()
+        unloaded.model_copy(update={"before": place in old, "after": place in new})
+        for place, unloaded in {**new, **old}.items()
     )
 
 
-def unloaded_in_words(found: Sequence[Unloaded]) -> str:
+def unloaded_in_words(unloaded: Sequence[Unloaded]) -> str:
     """What is not proven for it: a sentence for each case there is; empty when everything was loaded."""
     cases = (
         (True, True, "Not proven for {}, which could not be loaded: {}."),
@@ -69,7 +69,7 @@ def unloaded_in_words(found: Sequence[Unloaded]) -> str:
     )
     sentences = []
     for before, after, words in cases:
-        if such := [each for each in found if (each.before, each.after) == (before, after)]:
+        if such := [each for each in unloaded if (each.before, each.after) == (before, after)]:
             names = ", ".join(each.name for each in such[:MAX_NAMED])
             more = f" and {len(such) - MAX_NAMED} more" if len(such) > MAX_NAMED else ""
             reasons = dict.fromkeys(in_code(each.reason) for each in such[:MAX_NAMED])
@@ -110,20 +110,20 @@ def library_remedies(errors: Iterable[str]) -> tuple[str, ...]:
     """What can be done about libraries that could not be opened; none where that is not what went wrong.
 
     Args:
-        errors: what went wrong in the words of whoever met it.
+        errors: what went wrong, in the words of the tool that failed.
     """
     names = list(dict.fromkeys(name for error in errors for name in _MISSING.findall(error)))[:_MOST_NAMED]
     if not names:
         return ()
     listed = ", ".join(f"`{name}`" for name in names)
     packages = " ".join(dict.fromkeys(map(debian_package, names)))
-    told = (
+    remedy = (
         f"{listed} belongs to the system, not to the project: install the package that brings it on the machine that runs "
         f"cogworks, in a workflow in a step before it. Debian, Ubuntu: `apt-get install {packages}` by the rule for names of "
         f"libraries; where there is none of that name, `apt-get install apt-file && apt-file update && apt-file search {names[0]}` "
         f"finds it. Fedora: `dnf provides '*/{names[0]}'`."
     )
-    return (told,)
+    return (remedy,)
 
 
 def debian_package(library: str) -> str:

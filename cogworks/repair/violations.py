@@ -50,7 +50,7 @@ class Span(NamedTuple):
 
 
 class TestRules(Value):
-    """How tests and their configuration are told from other files, and what weakens a test."""
+    """How tests and their configuration are distinguished from other files, and what weakens a test."""
 
     __test__ = False
     files: tuple[str, ...] = (

@@ -28,12 +28,12 @@ def weakened_lines(
     Args:
         inline: files that are none of tests -> the numbers of the lines, before the change, that belong to tests all the same.
     """
-    found: list[Weakened] = []
+    weakened: list[Weakened] = []
     for file in diff.files:
         lines = [line for hunk in file.hunks for line in hunk.lines]
         added = {line.text.strip() for line in lines if line.sign == "+"}
         is_of_tests = matching(file.old_path, rules.files) is not None
-        found += [
+        weakened += [
             Weakened(file.old_path, line.text.strip())
             for number, line in _removed(file)
             if (is_of_tests or number in inline.get(file.old_path, ()))
@@ -41,7 +41,7 @@ def weakened_lines(
             and line.text.strip() not in added
         ]
         gone = {named[1] for line in lines if line.sign == "-" and (named := _TEST.match(line.text))}
-        found += [
+        weakened += [
             Weakened(file.path, line.text.strip())
             for hunk in file.hunks
             for at, line in enumerate(hunk.lines)
@@ -49,7 +49,7 @@ def weakened_lines(
             and any(re.search(pattern, line.text) for pattern in rules.weakening)
             and not _is_of_new_test(hunk.lines, at, gone)
         ]
-    return tuple(found)
+    return tuple(weakened)
 
 
 def _removed(file: FileDiff) -> Iterator[tuple[int, Line]]:

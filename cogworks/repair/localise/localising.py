@@ -40,8 +40,8 @@ def frames_of(message: str) -> tuple[Frame, ...]:
 
     Frames of the interpreter and of libraries (`<python>/…`) are left out; a text without frames has none.
     """
-    found = [Frame(artifact=each["artifact"], line=int(each["line"])) for each in _FRAME.finditer(message)]
-    return tuple(reversed(found))
+    frames = [Frame(artifact=each["artifact"], line=int(each["line"])) for each in _FRAME.finditer(message)]
+    return tuple(reversed(frames))
 
 
 HOPS = 2
@@ -111,7 +111,7 @@ def localise(
     spectrum = None if coverage is None else _spectrum(coverage, ids, rules)
     nodes, knows_hops, truncated = _neighbourhood(traces, spectrum or {}, explorer, reach)
     if spectrum is None and not _has_suspects(nodes, rules):
-        nodes, knows_hops, truncated = _told_by_tests(sorted(ids), messages, explorer, reach, rules)
+        nodes, knows_hops, truncated = _neighbourhood_of_tests(sorted(ids), messages, explorer, reach, rules)
     index = explorer.index(sorted(spectrum)) if spectrum else None
     if knows_hops and spectrum:
         nodes = (
@@ -132,8 +132,8 @@ def localise(
     tests: tuple[Slice, ...] = ()
     if suspects and (words := explorer.words()) is not None:
         tests = sources_of(sorted(ids), words, rules=rules)
-        said = "\n".join([*messages, *(each.text for each in tests)])
-        slices = beyond(words, said, slices, rules=rules, executed=_most_suspicious(spectrum))
+        words_of_failure = "\n".join([*messages, *(each.text for each in tests)])
+        slices = beyond(words, words_of_failure, slices, rules=rules, executed=_most_suspicious(spectrum))
     return Localised(
         ranking=ranking,
         suspects=suspects,
@@ -152,8 +152,10 @@ def _spectrum(
     """None where no failing test left a trace: it failed before it ran."""
     if not any(each.test in failing for each in coverage.tests):
         return None
-    found = spectrum_of(coverage.tests, failing, is_suspect=lambda path: matching(path, rules.files) is None)
-    return {artifact: dict(lines) for artifact, lines in found.items()}
+    spectrum = spectrum_of(
+        coverage.tests, failing, is_suspect=lambda path: matching(path, rules.files) is None
+    )
+    return {artifact: dict(lines) for artifact, lines in spectrum.items()}
 
 
 def _most_suspicious(spectrum: Mapping[str, Mapping[int, float]] | None) -> list[str]:
@@ -163,11 +165,11 @@ def _most_suspicious(spectrum: Mapping[str, Mapping[int, float]] | None) -> list
 
 
 def _covering(coverage: Coverage) -> dict[str, tuple[str, ...]]:
-    found: dict[str, set[str]] = {}
+    tests_by_artifact: dict[str, set[str]] = {}
     for each in coverage.tests:
         for artifact in each.lines:
-            found.setdefault(artifact, set()).add(each.test)
-    return {artifact: tuple(sorted(tests)) for artifact, tests in sorted(found.items())}
+            tests_by_artifact.setdefault(artifact, set()).add(each.test)
+    return {artifact: tuple(sorted(tests)) for artifact, tests in sorted(tests_by_artifact.items())}
 
 
 def _neighbourhood(
@@ -184,7 +186,7 @@ def _neighbourhood(
     return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
 
 
-def _told_by_tests(
+def _neighbourhood_of_tests(
     tests: Sequence[str], messages: Sequence[str], explorer: Explorer, reach: Reach, rules: TestRules
 ) -> tuple[Sequence[CallNode], bool, bool]:
     """The same where no stack and no coverage leads into the code, as in most languages when an assertion of a test fails.

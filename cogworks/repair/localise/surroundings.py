@@ -93,12 +93,12 @@ def _with_heads(
         for each in definitions
         if each.first < first <= each.last
     ]
-    found: list[Lines] = []
+    joined: list[Lines] = []
     for stretch in merged([*stretches, *heads]):
-        is_near = bool(found) and stretch[0] - found[-1][1] <= _MAX_GAP
-        begin = found.pop()[0] if is_near else stretch[0]
-        found.append((begin, stretch[1]))
-    return found
+        is_near = bool(joined) and stretch[0] - joined[-1][1] <= _MAX_GAP
+        begin = joined.pop()[0] if is_near else stretch[0]
+        joined.append((begin, stretch[1]))
+    return joined
 
 
 def _end_of_head(definition: Outlined, lines: Sequence[str]) -> int:
@@ -142,24 +142,30 @@ def _tables_around(
 ) -> Sequence[tuple[str, Lines]]:
     """The module-level names that executed code uses, those that share most with the failure first."""
     near = list(
-        dict.fromkeys([*paths, *(each for found in index.imports(paths).values() for each in sorted(found))])
+        dict.fromkeys(
+            [*paths, *(each for imported in index.imports(paths).values() for each in sorted(imported))]
+        )
     )
     used = Counter(name for path in paths for name in _IDENTIFIER.findall(index.text(path)))
-    found = []
+    tables = []
     for path, card in index.cards([each for each in near if matching(each, rules.files) is None]).items():
         lines = lines_of(index.text(path))
         for each in card.definitions:
             # Once is where it is defined, if its file is among those that are executed.
             if each.parent < 0 and _is_data(each) and used[each.name] > (path in paths):
-                said = frozenset(terms_of("".join(lines[each.first - 1 : each.last])))
-                found.append((-len(said.intersection(terms)), near.index(path), each.first, each.last, path))
-    return [(path, (first, last)) for score, _, first, last, path in sorted(found) if score < 0]
+                words = frozenset(terms_of("".join(lines[each.first - 1 : each.last])))
+                tables.append(
+                    (-len(words.intersection(terms)), near.index(path), each.first, each.last, path)
+                )
+    return [(path, (first, last)) for score, _, first, last, path in sorted(tables) if score < 0]
 
 
 def _imports_of(text: str) -> Lines | None:
     """From the first to the last import at the beginning of a file: a repair may need another one."""
-    found = [number for number, line in enumerate(lines_of(text)[:_MAX_HEAD_LINES], 1) if _IMPORT.match(line)]
-    return (found[0], found[-1]) if found else None
+    numbers = [
+        number for number, line in enumerate(lines_of(text)[:_MAX_HEAD_LINES], 1) if _IMPORT.match(line)
+    ]
+    return (numbers[0], numbers[-1]) if numbers else None
 
 
 def _is_data(each: Outlined) -> bool:
@@ -189,12 +195,12 @@ def _within(stretch: Lines, lines: Sequence[str], terms: Collection[str], room: 
     if tokens_of("".join(lines[first - 1 : last])) <= share:
         yield first, last
         return
-    told = [frozenset(terms_of(lines[number - 1])) & frozenset(terms) for number in range(first, last + 1)]
-    often = {term: sum(term in each for each in told) for term in frozenset().union(*told)}
-    order = sorted(range(len(told)), key=lambda at: (-sum(1 / often[term] for term in told[at]), at))
+    shared = [frozenset(terms_of(lines[number - 1])) & frozenset(terms) for number in range(first, last + 1)]
+    often = {term: sum(term in each for each in shared) for term in frozenset().union(*shared)}
+    order = sorted(range(len(shared)), key=lambda at: (-sum(1 / often[term] for term in shared[at]), at))
     chosen: list[Lines] = []
     for at in order:
-        if not told[at]:
+        if not shared[at]:
             break
         around = (max(first, first + at - _CONTEXT), min(last, first + at + _CONTEXT))
         attempt = merged([*chosen, around])

@@ -53,10 +53,10 @@ def spectrum_of(
 def _hits(
     tests: Sequence[TestCoverage], is_suspect: Callable[[str], bool], counts: Callable[[str], bool]
 ) -> Counter[tuple[str, int]]:
-    found: Counter[tuple[str, int]] = Counter()
+    hits: Counter[tuple[str, int]] = Counter()
     for each in tests:
         if counts(each.test):
-            found.update(
+            hits.update(
                 {
                     (artifact, line)
                     for artifact, stretches in each.lines.items()
@@ -65,7 +65,7 @@ def _hits(
                     for line in range(first, last + 1)
                 }
             )
-    return found
+    return hits
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+|\d+")
@@ -181,19 +181,19 @@ def rank(nodes: Sequence[CallNode], evidence: Evidence, *, texts: Mapping[str, s
         if not node.symbol.is_test and node.symbol.kind != "variable"
     }
     suspected = [node for node in nodes if node.symbol.id in owned]
-    told = _values(suspected, owned, evidence, texts)
-    found = [
+    values = _values(suspected, owned, evidence, texts)
+    suspects = [
         Suspect(
             symbol=node.symbol,
             own=owned[node.symbol.id],
-            signals=(signals := {signal: told[signal][node.symbol.id] for signal in weights}),
+            signals=(signals := {signal: values[signal][node.symbol.id] for signal in weights}),
             suspicion=sum(weights[signal] * value for signal, value in signals.items()),
         )
         for node in suspected
     ]
     hops = {node.symbol.id: node.hop for node in nodes}
-    found.sort(key=lambda each: (-each.suspicion, hops[each.symbol.id], each.symbol.id))
-    return Ranking(suspects=tuple(found), weights=weights, missing=missing)
+    suspects.sort(key=lambda each: (-each.suspicion, hops[each.symbol.id], each.symbol.id))
+    return Ranking(suspects=tuple(suspects), weights=weights, missing=missing)
 
 
 def select(ranking: Ranking) -> tuple[Suspect, ...]:
@@ -265,14 +265,14 @@ def _with_callers(
     named: dict[str, list[str]] = {}
     for name in executed:
         named.setdefault(name.rpartition(".")[2], []).append(name)
-    found = dict(executed)
+    scores = dict(executed)
     for call in calls:
-        if call.caller in found and spectrum.get(call.artifact, {}).get(call.line):
+        if call.caller in scores and spectrum.get(call.artifact, {}).get(call.line):
             meant = [name for name in named.get(call.name, ()) if name != call.caller]
             # A call by a name that several have may mean any of them.
             shares = [_OF_CALLED * executed[name] / len(meant) for name in meant]
-            found[call.caller] = max(found[call.caller], *shares, 0.0)
-    return found
+            scores[call.caller] = max(scores[call.caller], *shares, 0.0)
+    return scores
 
 
 def covered(artifact: str, own: Sequence[Lines], spectrum: Spectrum) -> float:

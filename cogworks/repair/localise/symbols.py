@@ -114,22 +114,22 @@ def symbols_of(artifact: str, source: bytes) -> tuple[Symbol, ...]:
         return ()
     tree = Parser(_language(grammar.load)).parse(source)
     module = PurePosixPath(artifact).with_suffix("").as_posix().replace("/", ".")
-    found: dict[str, Symbol] = {}
+    symbols: dict[str, Symbol] = {}
     times: Counter[str] = Counter()
     for node, scope in _definitions(tree.root_node, grammar):
         around = ".".join((module, *scope))
         name = f"{around}.{_name(node)}"
         times[name] += 1
         id_ = name if times[name] == 1 else f"{name}#{times[name]}"
-        found[id_] = Symbol(
+        symbols[id_] = Symbol(
             id=id_,
-            kind=_kind(node, grammar, found.get(around)),
+            kind=_kind(node, grammar, symbols.get(around)),
             artifact=artifact,
             lines=(node.start_point.row + 1, _last_row(node) + 1),
-            parent=around if around in found else None,
+            parent=around if around in symbols else None,
             is_test=_is_test(node, grammar, artifact, source),
         )
-    return tuple(found.values())
+    return tuple(symbols.values())
 
 
 def mistakes_of(artifact: str, source: bytes) -> tuple[Diagnostic, ...]:
@@ -137,12 +137,12 @@ def mistakes_of(artifact: str, source: bytes) -> tuple[Diagnostic, ...]:
     grammar = _GRAMMARS.get(PurePosixPath(artifact).suffix)
     if grammar is None:
         return ()
-    found, waiting = list[Diagnostic](), [Parser(_language(grammar.load)).parse(source).root_node]
-    while waiting and len(found) < MOST_MISTAKES:
+    mistakes, waiting = list[Diagnostic](), [Parser(_language(grammar.load)).parse(source).root_node]
+    while waiting and len(mistakes) < MOST_MISTAKES:
         node = waiting.pop()
         if node.is_error or node.is_missing:
             what = f"{node.type!r} is missing" if node.is_missing else "cannot be read from here on"
-            found.append(
+            mistakes.append(
                 Diagnostic(
                     artifact=artifact,
                     line=node.start_point.row + 1,
@@ -153,7 +153,7 @@ def mistakes_of(artifact: str, source: bytes) -> tuple[Diagnostic, ...]:
             )
         elif node.has_error:
             waiting += reversed(node.children)
-    return tuple(found)
+    return tuple(mistakes)
 
 
 @cache

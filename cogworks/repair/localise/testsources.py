@@ -57,17 +57,17 @@ def sources_of(
         tests: their ids, the file before the first `::`.
         rules: which files are tests; code that they test is shown elsewhere.
     """
-    found: dict[str, list[Lines]] = {}
+    stretches_by_path: dict[str, list[Lines]] = {}
     room = room_tokens
     for path, stretch in _Looking(index, rules or TestRules()).places(tests):
         cost = tokens_of(_text(index, path, stretch))
-        if cost > room or stretch in found.get(path, ()):
+        if cost > room or stretch in stretches_by_path.get(path, ()):
             continue
         room -= cost
-        found.setdefault(path, []).append(stretch)
+        stretches_by_path.setdefault(path, []).append(stretch)
     return tuple(
         Slice(artifact=path, lines=stretch, text=_text(index, path, stretch))
-        for path, stretches in found.items()
+        for path, stretches in stretches_by_path.items()
         for stretch in merged(stretches)
     )
 
@@ -176,8 +176,8 @@ class _Looking:
         return definition.first < definition.line and _AUTOMATIC in _text(self._index, path, above)
 
     def _lines(self, place: _Place) -> Lines:
-        found = self._definitions(place.path)[place.number]
-        return found.first, found.last
+        definition = self._definitions(place.path)[place.number]
+        return definition.first, definition.last
 
 
 def _text(index: Index, path: str, lines: Lines) -> str:

@@ -112,18 +112,18 @@ class Findings(Value):
             for place, name in enumerate(sorted(self.beliefs, key=lambda each: (-self.beliefs[each], each)))
         }
         seen = [fact for fact in self.board.facts if "error" not in fact.content]
-        told, left = list[str](), max_chars
+        lines, left = list[str](), max_chars
         for fact in sorted(seen, key=lambda each: (order.get(each.suspect, len(order)), each.key)):
             line = f"{fact.suspect}, {fact.kind}: {canonical(fact.content)}"
             left -= len(line) + 1
             if left < 0:
                 break
-            told.append(line)
-        return tuple(told)
+            lines.append(line)
+        return tuple(lines)
 
 
 class Tell(Protocol):
-    """Is told of every stage: its kind, and data by name."""
+    """Called for every stage with its kind, and data by name."""
 
     def __call__(self, kind: str, /, **data: Any) -> None: ...
 
@@ -153,8 +153,8 @@ def investigate(
 
     Args:
         proposed: changes somebody wants tried; they go before what is asked of every suspect.
-        known: what earlier probes of the same tree found out; it is not asked again, and told with the rest.
-        at: the digest of the worktree, for whoever has just asked for it.
+        known: what earlier probes of the same tree found out; it is not asked again, and is returned with the rest.
+        at: the digest of the worktree, where the caller has just asked for it.
 
     Raises:
         TreeChanged: the worktree that is repaired is not what it was.
@@ -165,9 +165,9 @@ def investigate(
     watching.tell("investigations.start", suspects=names, probes=limits.most, pool=limits.pool)
     while probes := work.next_round():
         work.fold(probes, work.run(probes))
-    found = work.findings()
-    watching.tell("investigations.done", probes=work.probes, facts=len(found.board.facts))
-    return found
+    findings = work.findings()
+    watching.tell("investigations.done", probes=work.probes, facts=len(findings.board.facts))
+    return findings
 
 
 class _Investigation:

@@ -128,7 +128,7 @@ class Scene(Value):
     timeout_s: float = 60.0
     """Of one probe."""
     steps: Steps | None = None
-    """What a test executes, where whoever measured coverage has told."""
+    """What a test executes, where the measurement of coverage says it."""
 
     @property
     def tests(self) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ _MARGIN_S = 5.0
 
 
 def seen_by(probe: Probe, scene: Scene, sandbox: Sandbox, shared: AskedOnce) -> Seen:
-    """What a probe saw. What failed on the way is told in the result; a failure is no finding.
+    """What a probe saw. The result says what failed on the way; a failure is no finding.
 
     Args:
         shared: what other probes of the same investigation asked of the unchanged files.
@@ -90,7 +90,7 @@ class _Work:
         """One trace serves all suspects; one that broke off before this one ran is taken again for it alone."""
         if not self._scene.target:
             return Seen(error="no failing test came to run")
-        traces = self._told_before() or self._known(
+        traces = self._recorded_trace() or self._known(
             TRACE, self._trace_params(artifacts=self._scene.artifacts, lines=self._all_lines())
         )
         seen = [self._read(trace) for trace in traces]
@@ -109,8 +109,8 @@ class _Work:
         if not tests:
             return Seen(error="no failing test came to run")
         params = CoverageParams(tests=tests, timeout_s=self._time_s(), artifacts=self._scene.artifacts)
-        found = self._known(COVERAGE, params)
-        return coverage_seen(found[0], self._suspect, tests) if found else _not_offered(COVERAGE.method)
+        answers = self._known(COVERAGE, params)
+        return coverage_seen(answers[0], self._suspect, tests) if answers else _not_offered(COVERAGE.method)
 
     def structure(self) -> Seen:
         name, text = self._symbol.id, self._sandbox.text(self._symbol.artifact) or ""
@@ -148,9 +148,11 @@ class _Work:
 
     def instrument(self) -> Seen:
         """Which kinds of values the suspect is given by the failing test, and by some that pass."""
-        found = self._built(InstrumentParams(artifact=self._symbol.artifact, line=self._line(), mode="note"))
-        patch = self._put("instrument", found, "keep the kinds of the values that come in")
-        failing, passing = self._failing_and_passing(found)
+        instrumented = self._built(
+            InstrumentParams(artifact=self._symbol.artifact, line=self._line(), mode="note")
+        )
+        patch = self._put("instrument", instrumented, "keep the kinds of the values that come in")
+        failing, passing = self._failing_and_passing(instrumented)
         given, usual = kinds_in([failing]), kinds_in(passing)
         violated = violations(given, usual)
         return Seen(
@@ -169,9 +171,9 @@ class _Work:
         params = InstrumentParams(
             artifact=self._symbol.artifact, line=self._line(), mode="check", allowed=allowed
         )
-        found = self._built(params)
-        patch = self._put("assert", found, "what comes in is of a kind that passing tests give")
-        failing, passing = self._failing_and_passing(found)
+        instrumented = self._built(params)
+        patch = self._put("assert", instrumented, "what comes in is of a kind that passing tests give")
+        failing, passing = self._failing_and_passing(instrumented)
         fired, always = has_fired(failing), [trace.case.id for trace in passing if has_fired(trace)]
         return Seen(
             # What comes in is somebody else's doing as often as not.
@@ -187,12 +189,12 @@ class _Work:
     def reduce(self) -> Seen:
         """Whether the suspect still runs when the failing test is cut down to what it needs to fail alike."""
         test, line = self._test_line()
-        found = self._built(InstrumentParams(artifact=test, line=line, mode="shorten"))
+        instrumented = self._built(InstrumentParams(artifact=test, line=line, mode="shorten"))
         wanted = essence(self._scene.failure)
         without: tuple[Lines, ...] = ()
         last: Trace | None = None
         patch: ProbePatch | None = None
-        for statement in reversed(found.statements):
+        for statement in reversed(instrumented.statements):
             if self._left < 1:
                 break
             shorter = tuple(sorted((*without, statement)))
@@ -204,12 +206,12 @@ class _Work:
             if trace.case.outcome != "passed" and essence(trace.case.message) == wanted:
                 without, last, patch = shorter, trace, tried
         if last is None:
-            return Seen(observations={"statements": len(found.statements), "left_out": 0})
+            return Seen(observations={"statements": len(instrumented.statements), "left_out": 0})
         runs = any(event.artifact == self._symbol.artifact for event in last.events)
         return Seen(
             recommendation="possible" if runs else "unlikely",
             observations={
-                "statements": len(found.statements),
+                "statements": len(instrumented.statements),
                 "left_out": [list(each) for each in without],
                 "executed": runs,
             },
@@ -245,40 +247,40 @@ class _Work:
                 )
 
     def _read(self, trace: Trace) -> Seen:
-        found = trace_seen(trace, self._suspect, self._scene.suspects, self._scene.failure)
-        if found.recommendation == "unlikely" and (others := self._scene.others):
+        seen = trace_seen(trace, self._suspect, self._scene.suspects, self._scene.failure)
+        if seen.recommendation == "unlikely" and (others := self._scene.others):
             # Whoever reads it must not take it for the last word: it may be another test's fault.
-            return found.model_copy(
-                update={"observations": {**found.observations, "failing_tests_not_followed": len(others)}}
+            return seen.model_copy(
+                update={"observations": {**seen.observations, "failing_tests_not_followed": len(others)}}
             )
-        return found
+        return seen
 
-    def _failing_and_passing(self, found: Instrumented) -> tuple[Trace, list[Trace]]:
+    def _failing_and_passing(self, instrumented: Instrumented) -> tuple[Trace, list[Trace]]:
         """The changed tree under the failing test and under some that pass without the change."""
-        lines = (found.lines,) if found.lines else ()
+        lines = (instrumented.lines,) if instrumented.lines else ()
         files = (self._symbol.artifact,)
         failing = self._traced(self._scene.target, files, lines)
         others = self._scene.passing(self._symbol.artifact, most=_PASSING)
         return failing, [self._traced(test, files, lines) for test in others]
 
     def _built(self, params: InstrumentParams) -> Instrumented:
-        found = self._offer(params)
-        if found is None:
+        instrumented = self._offer(params)
+        if instrumented is None:
             raise CogworksError(f"no service offers {INSTRUMENT.method}")
-        if found.content is None and params.mode != "shorten":
-            raise CogworksError(found.reason)
-        if not found.statements:
-            raise CogworksError(found.reason or "there are no statements")
-        return found
+        if instrumented.content is None and params.mode != "shorten":
+            raise CogworksError(instrumented.reason)
+        if not instrumented.statements:
+            raise CogworksError(instrumented.reason or "there are no statements")
+        return instrumented
 
     def _offer(self, params: InstrumentParams) -> Instrumented | None:
-        found = self._known(INSTRUMENT, params)
-        return next((each for each in found if each.content is not None), next(iter(found), None))
+        answers = self._known(INSTRUMENT, params)
+        return next((each for each in answers if each.content is not None), next(iter(answers), None))
 
-    def _put(self, purpose: Purpose, found: Instrumented, why: str, *, path: str = "") -> ProbePatch:
+    def _put(self, purpose: Purpose, instrumented: Instrumented, why: str, *, path: str = "") -> ProbePatch:
         """Change the worktree as a service says."""
         path = path or self._symbol.artifact
-        diff = Diff(files=(between(path, self._room_text(path), found.content or ""),))
+        diff = Diff(files=(between(path, self._room_text(path), instrumented.content or ""),))
         text = render(diff)
         self._is_changed = True
         if problem := self._sandbox.apply(text):
@@ -310,10 +312,10 @@ class _Work:
         if not test:
             raise CogworksError("no failing test came to run")
         params = self._trace_params(artifacts=artifacts, lines=lines, test=test)
-        found = self._ask(TRACE, params)
-        if not found:
+        traces = self._ask(TRACE, params)
+        if not traces:
             raise CogworksError(f"no service offers {TRACE.method}")
-        return max(found, key=lambda trace: len(trace.events))
+        return max(traces, key=lambda trace: len(trace.events))
 
     def _trace_params(
         self, *, artifacts: Sequence[str], lines: Sequence[Lines], test: str = ""
@@ -326,7 +328,7 @@ class _Work:
             timeout_s=self._time_s(),
         )
 
-    def _told_before(self) -> Sequence[Trace]:
+    def _recorded_trace(self) -> Sequence[Trace]:
         """The same from the run that measured coverage, where it noted the steps."""
         steps = self._scene.steps
         if steps is None or steps.truncated or steps.test != self._scene.target:

@@ -56,17 +56,17 @@ def events_within(
     events: Iterable[TraceEvent], artifacts: Collection[str], lines: Collection[Lines]
 ) -> tuple[TraceEvent, ...]:
     """The events in these stretches of these artifacts, as if no others had been noted: each has the values since the one before."""
-    found: list[TraceEvent] = []
+    kept: list[TraceEvent] = []
     left_out: dict[tuple[str, str, int], dict[str, str]] = {}
     for event in events:
         frame = (event.artifact, event.symbol, event.depth)
         before = left_out.pop(frame, {}) if event.kind != "call" else {}
         values = {**before, **event.values}
         if event.artifact in artifacts and any(first <= event.line <= last for first, last in lines):
-            found.append(event.model_copy(update={"values": values}))
+            kept.append(event.model_copy(update={"values": values}))
         else:
             left_out[frame] = values
-    return tuple(found)
+    return tuple(kept)
 
 
 def coverage_seen(coverage: Coverage, suspect: Suspect, failing: Collection[str]) -> Seen:
@@ -101,34 +101,34 @@ def structure_seen(
     edges = graph.edges if graph else ()
     calling = {each.source for each in edges if each.target == name and each.kind in ("calls", "tests")}
     called = {each.target for each in edges if each.source == name and each.kind == "calls"}
-    found: dict[str, Any] = {
+    observations: dict[str, Any] = {
         "callers": sorted(calling)[:MAX_LISTED],
         "callees": sorted(called)[:MAX_LISTED],
     }
     for each in (one for answer in signatures for one in answer.signatures):
         if each.id == name:
-            found["signature"] = each.model_dump(
+            observations["signature"] = each.model_dump(
                 mode="json", include={"positional_only", "positional", "keyword_only", "with_default"}
             )
     words = frozenset(_WORD.findall(_excerpt(text, suspect.own)))
-    found["data"] = sorted(
+    observations["data"] = sorted(
         each.id
         for index in indexes
         for each in index.symbols
         if each.kind == "variable" and each.id.rpartition(".")[2] in words
     )[:MAX_LISTED]
-    return Seen(observations=found)
+    return Seen(observations=observations)
 
 
 def kinds_in(traces: Iterable[Trace]) -> dict[str, tuple[str, ...]]:
     """Parameter -> the kinds of values that were noted for it."""
-    found: dict[str, set[str]] = {}
+    kinds_by_name: dict[str, set[str]] = {}
     for trace in traces:
         for event in trace.events:
             for name, value in event.values.items():
                 if name.startswith(NOTED):
-                    found.setdefault(name.removeprefix(NOTED), set()).add(value.strip("'\""))
-    return {name: tuple(sorted(kinds)) for name, kinds in sorted(found.items())}
+                    kinds_by_name.setdefault(name.removeprefix(NOTED), set()).add(value.strip("'\""))
+    return {name: tuple(sorted(kinds)) for name, kinds in sorted(kinds_by_name.items())}
 
 
 def violations(failing: Kinds, passing: Kinds) -> dict[str, tuple[str, ...]]:
@@ -152,8 +152,8 @@ def essence(message: str) -> str:
     Test runners mark the lines of the error itself with an `E`; where none is marked the last line has to do.
     """
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith("E ")] or lines[-1:]
-    return " ".join(re.sub(r":\d+", "", line) for line in told)
+    marked = [line for line in lines if line.startswith("E ")] or lines[-1:]
+    return " ".join(re.sub(r":\d+", "", line) for line in marked)
 
 
 def is_in(suspect: Suspect, event: TraceEvent) -> bool:
@@ -226,13 +226,13 @@ def _last(values: Iterable[str]) -> list[str]:
 
 
 def _stretches(lines: Collection[int]) -> list[list[int]]:
-    found: list[list[int]] = []
+    stretches: list[list[int]] = []
     for line in sorted(lines):
-        if found and line == found[-1][1] + 1:
-            found[-1][1] = line
+        if stretches and line == stretches[-1][1] + 1:
+            stretches[-1][1] = line
         else:
-            found.append([line, line])
-    return found
+            stretches.append([line, line])
+    return stretches
 
 
 def _excerpt(text: str, stretches: Sequence[Lines]) -> str:

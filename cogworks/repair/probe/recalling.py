@@ -105,36 +105,36 @@ def recalled(suspects: Sequence[Suspect]) -> tuple[Recalled, ...]:
 def proposed(
     situation: Situation, model: Model, text_of: Callable[[str], str | None], *, most: int, purpose: str
 ) -> Proposed:
-    """What a model believes, and at most `most` changes it wants tried; what makes no sense is left out and told.
+    """What a model believes, and at most `most` changes it wants tried; what makes no sense is left out and reported.
 
     Investigating goes on without it: an answer that cannot be used, or a budget that is used up, is a problem among others.
 
     Args:
         text_of: a file of the worktree that is repaired.
     """
-    told = shown(situation)
-    found = Proposed()
+    variables = shown(situation)
+    recalled = Proposed()
     try:
-        recall = model.ask("recall", told, RecallReply, purpose=f"{purpose}-recall")
-        found = _candidates(recall.candidates, situation)
-        given = {
-            **told,
+        recall = model.ask("recall", variables, RecallReply, purpose=f"{purpose}-recall")
+        recalled = _candidates(recall.candidates, situation)
+        probe_variables = {
+            **variables,
             "ids": [each.symbol.id for each in situation.suspects],
-            "candidates": [f"{each.id}: {each.hypothesis}" for each in found.candidates],
+            "candidates": [f"{each.id}: {each.hypothesis}" for each in recalled.candidates],
             "most": most,
             "changed_lines": MAX_CHANGED_LINES,
         }
-        wanted = model.ask("probe_patches", given, ProbePatchesReply, purpose=f"{purpose}-probes")
+        reply = model.ask("probe_patches", probe_variables, ProbePatchesReply, purpose=f"{purpose}-probes")
     except (InvalidReply, BudgetReached) as error:
-        return found._replace(problems=(*found.problems, str(error)))
-    made = [_patch(part, situation, text_of) for part in wanted.probes[:most]]
-    patches = {each.id: each for each in made if isinstance(each, ProbePatch)}
-    problems = [f"probe {number}: {each}" for number, each in enumerate(made, 1) if isinstance(each, str)]
-    return found._replace(patches=tuple(patches.values()), problems=(*found.problems, *problems))
+        return recalled._replace(problems=(*recalled.problems, str(error)))
+    outcomes = [_patch(part, situation, text_of) for part in reply.probes[:most]]
+    patches = {each.id: each for each in outcomes if isinstance(each, ProbePatch)}
+    problems = [f"probe {number}: {each}" for number, each in enumerate(outcomes, 1) if isinstance(each, str)]
+    return recalled._replace(patches=tuple(patches.values()), problems=(*recalled.problems, *problems))
 
 
 def _candidates(parts: Sequence[CandidatePart], situation: Situation) -> Proposed:
-    found, problems = list[Recalled](), list[str]()
+    candidates, problems = list[Recalled](), list[str]()
     for number, part in enumerate(parts, 1):
         lines = (part.place.first_line, part.place.last_line)
         span = Span(artifact=part.place.path, lines=lines, symbol=_symbol_at(part, situation.suspects))
@@ -144,8 +144,8 @@ def _candidates(parts: Sequence[CandidatePart], situation: Situation) -> Propose
             )
             continue
         hypothesis = _shortened(part.hypothesis, MAX_HYPOTHESIS_WORDS)
-        found.append(Recalled(id=f"model-{number}", hypothesis=hypothesis, spans=(span,), evidence={}))
-    return Proposed(candidates=tuple(found), problems=tuple(problems))
+        candidates.append(Recalled(id=f"model-{number}", hypothesis=hypothesis, spans=(span,), evidence={}))
+    return Proposed(candidates=tuple(candidates), problems=tuple(problems))
 
 
 def _patch(part: ProbePart, situation: Situation, text_of: Callable[[str], str | None]) -> ProbePatch | str:
@@ -158,18 +158,18 @@ def _patch(part: ProbePart, situation: Situation, text_of: Callable[[str], str |
     if strange := sorted({edit.path for edit in part.edits} - files):
         return f"{strange[0]!r} is not among {', '.join(sorted(files))}"
     edits = [Replacement(path=edit.path, search=edit.search, replace=edit.replace) for edit in part.edits]
-    found = normalised_replacements(
+    normalised = normalised_replacements(
         edits, {path: text for path in files if (text := text_of(path)) is not None}
     )
-    if found.diff is None:
-        return "; ".join(found.problems)
-    changed = sum(file.added + file.removed for file in found.diff.files)
+    if normalised.diff is None:
+        return "; ".join(normalised.problems)
+    changed = sum(file.added + file.removed for file in normalised.diff.files)
     if changed > MAX_CHANGED_LINES:
         return f"changes {changed} lines, at most {MAX_CHANGED_LINES} are allowed"
     return ProbePatch(
-        id=fingerprint(found.diff),
+        id=fingerprint(normalised.diff),
         suspect=part.suspect,
-        diff=render(found.diff),
+        diff=render(normalised.diff),
         purpose=part.purpose,
         loc_changed=changed,
         rationale=_shortened(part.rationale, MAX_RATIONALE_WORDS),
@@ -189,10 +189,10 @@ def _symbol_at(part: CandidatePart, suspects: Sequence[Suspect]) -> str:
 
 
 def _reason(suspect: Suspect) -> str:
-    told = {signal: value for signal, value in suspect.signals.items() if value > 0}
-    if not told:
+    positive = {signal: value for signal, value in suspect.signals.items() if value > 0}
+    if not positive:
         return "it stands among the definitions around the failure"
-    return _SAYS[max(told, key=lambda signal: (told[signal], signal))]
+    return _SAYS[max(positive, key=lambda signal: (positive[signal], signal))]
 
 
 def _shortened(text: str, words: int) -> str:

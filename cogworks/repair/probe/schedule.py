@@ -59,7 +59,7 @@ class Schedule(Value):
         return tuple(ordered[:size])
 
     def with_gains(self, gains: Mapping[str, float], *, threshold: float) -> "Schedule":
-        """After a round: who told more than the threshold goes up a level, who did not goes down.
+        """After a round: a probe that gained more than the threshold goes up a level, the others of the round go down.
 
         Args:
             gains: probe -> information gain.

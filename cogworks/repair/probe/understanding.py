@@ -19,13 +19,13 @@ class Understanding(Value):
 
 def understood(pattern: FailurePattern, findings: Findings | None) -> Understanding:
     """The understanding that follows; no model is asked."""
-    found = findings or Findings()
+    known = findings or Findings()
     spans = (pattern.primary_location, *(each.span for each in pattern.alternatives))
     symbols = dict.fromkeys(span.symbol for span in spans if span.symbol)
     return Understanding(
         summary=pattern.summary,
-        invariants=tuple(dict.fromkeys((*pattern.invariants, *found.invariants))),
-        dependencies=tuple(dict.fromkeys(each for name in symbols for each in _around(name, found))),
+        invariants=tuple(dict.fromkeys((*pattern.invariants, *known.invariants))),
+        dependencies=tuple(dict.fromkeys(each for name in symbols for each in _around(name, known))),
     )
 
 

@@ -131,7 +131,7 @@ def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestRepo
     is_late = report.timed_out and reached in ([], [first])
     whole = reached[:-1] if report.timed_out and not is_late else reached
     doubted = {name for names in blamed for name in names}
-    found = {
+    reports = {
         name: TestReport(
             cases=tuple(case for case, owner in zip(report.cases, owners, strict=True) if owner == name),
             hung=tuple(test for test in report.hung if _owner(gates, test) == name),
@@ -141,22 +141,22 @@ def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestRepo
     errors = tuple(
         error for error, names in zip(report.collection_errors, blamed, strict=True) if first in names
     )
-    told = {"collection_errors": errors, "blocked": report.blocked, "unprotected": report.unprotected}
-    return {**found, first: found[first].model_copy(update={**told, "timed_out": is_late})}
+    of_the_run = {"collection_errors": errors, "blocked": report.blocked, "unprotected": report.unprotected}
+    return {**reports, first: reports[first].model_copy(update={**of_the_run, "timed_out": is_late})}
 
 
-def told_by(suite: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestReport]:
-    """What one run of the whole suite says of each of these gates; nothing where it did not come to its end."""
+def reports_by_gate(suite: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestReport]:
+    """What one run of the whole suite says of each of these gates; nothing where it did not finish."""
     if suite.timed_out:
         return {}
-    found = {}
+    reports = {}
     for gate in gates:
         own = limited_to(suite, gate.tests)
         hung = tuple(
             test for test in own.hung if not gate.tests or any(is_of(test, each) for each in gate.tests)
         )
-        found[gate.name] = own.model_copy(update={"hung": hung})
-    return found
+        reports[gate.name] = own.model_copy(update={"hung": hung})
+    return reports
 
 
 def _owner(gates: Sequence[Gate], test: str) -> GateName | None:
@@ -177,8 +177,8 @@ def gate_refusal(gate: Gate, report: TestReport, *, before: Measurement, after: 
     if gate.must_pass or gate.proving:
         own = _before_of(gate, before)
         return refusal(own, after, landmark=gate.must_pass, proving=gate.proving)
-    found = worse_at(gate, before, after)
-    return worse_in_words(found) if found else None
+    regression = worse_at(gate, before, after)
+    return worse_in_words(regression) if regression else None
 
 
 def worse_at(gate: Gate, before: Measurement, after: Measurement) -> Worse:

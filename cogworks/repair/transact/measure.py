@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 class StaticError(NamedTuple):
-    """A finding of a static check, told apart without its line: lines move."""
+    """A finding of a static check, identified without its line: lines move."""
 
     path: str
     category: str
@@ -79,7 +79,7 @@ def measured(
 
 def static_errors(diagnostics: Iterable[Diagnostic]) -> frozenset[StaticError]:
     """The blocking findings; the others stop nothing and are not measured."""
-    return frozenset(error for error, _ in _told_apart(diagnostics))
+    return frozenset(error for error, _ in _numbered_errors(diagnostics))
 
 
 def new_faults(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -87,18 +87,22 @@ def new_faults(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> tup
     return faults_beyond(static_errors(before), after)
 
 
-def faults_beyond(known: Collection[StaticError], found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def faults_beyond(
+    known: Collection[StaticError], diagnostics: Iterable[Diagnostic]
+) -> tuple[Diagnostic, ...]:
     """The blocking findings that are none of the known ones, in their order."""
-    return tuple(diagnostic for error, diagnostic in _told_apart(found) if error not in known)
+    return tuple(diagnostic for error, diagnostic in _numbered_errors(diagnostics) if error not in known)
 
 
-def _told_apart(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[StaticError, Diagnostic]]:
+def _numbered_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[StaticError, Diagnostic]]:
     seen = Counter[StaticError]()
-    for found in diagnostics:
-        if found.severity is Severity.BLOCKING:
-            alike = StaticError(found.artifact, found.category, _NUMBER.sub("#", found.message))
+    for diagnostic in diagnostics:
+        if diagnostic.severity is Severity.BLOCKING:
+            alike = StaticError(
+                diagnostic.artifact, diagnostic.category, _NUMBER.sub("#", diagnostic.message)
+            )
             seen[alike] += 1
-            yield alike._replace(nth=seen[alike]), found
+            yield alike._replace(nth=seen[alike]), diagnostic
 
 
 def worse(before: Measurement, after: Measurement) -> Worse:
@@ -140,7 +144,7 @@ def newly_unloaded(before: Measurement, after: Measurement) -> frozenset[str]:
     )
 
 
-def as_found(before: TestReport, now: TestReport) -> TestReport:
+def with_hidden_tests(before: TestReport, now: TestReport) -> TestReport:
     """An earlier report with the tests of files that it could not load, as far as a later one knows them.
 
     They were there all the same and did not pass: each is an error. So is what cannot be loaded yet, below a folder that
@@ -206,8 +210,8 @@ def refusal(
         proving: files that have to hold a test that passes; what failed in them before may go on failing.
         is_part: it is enough that nothing is worse.
     """
-    if found := worse(before, after):
-        return worse_in_words(found)
+    if regression := worse(before, after):
+        return worse_in_words(regression)
     wanted = {*landmark, *must_pass}
     if unsteady := sorted(test for test in wanted if any(is_of(each, test) for each in before.flaky)):
         return f"cannot be judged by tests that were flaky before: {_listed(unsteady)}"
@@ -228,7 +232,7 @@ def unproven(files: Iterable[str], after: Measurement) -> tuple[str, ...]:
 def confirmed(first: Measurement, reruns: Sequence[TestReport], tests: Collection[str]) -> Measurement:
     """The measurement after `tests` ran again: those that passed in some run are flaky and fail no more.
 
-    A test that a rerun does not even mention stays as it was found first.
+    A test that a rerun does not even mention stays as it was at first.
     """
     unsteady = {test for test in tests if any(test in ids(report, {"passed"}) for report in reruns)}
     return first.model_copy(
@@ -255,13 +259,13 @@ def ids(report: TestReport, outcomes: Collection[str]) -> frozenset[str]:
     return frozenset(case.id for case in report.cases if case.outcome in outcomes)
 
 
-def worse_in_words(found: Worse) -> str:
+def worse_in_words(regression: Worse) -> str:
     """Every kind of regression with its names, for the log and for the next proposal."""
     parts = {
-        "breaks": found.failing,
-        "makes disappear": found.vanished,
-        "makes uncollectable": found.uncollected,
-        "adds to the static checks": tuple(map(str, found.static)),
+        "breaks": regression.failing,
+        "makes disappear": regression.vanished,
+        "makes uncollectable": regression.uncollected,
+        "adds to the static checks": tuple(map(str, regression.static)),
     }
     return "; ".join(f"{verb} {_listed(names)}" for verb, names in parts.items() if names)
 
@@ -283,8 +287,8 @@ def _hiding(test: str, errors: Iterable[str]) -> str:
     return next((error for error in errors if hides(error, test)), "")
 
 
-def _bad(found: Measurement) -> frozenset[object]:
-    return frozenset((*found.failing, *found.uncollected, *found.static))
+def _bad(measurement: Measurement) -> frozenset[object]:
+    return frozenset((*measurement.failing, *measurement.uncollected, *measurement.static))
 
 
 def file_of(test: str) -> str:

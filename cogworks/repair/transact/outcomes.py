@@ -1,4 +1,4 @@
-"""What transactions are told and tell: their terms, their moments, their results, and what the tests printed that stopped them."""
+"""What goes into transactions and comes out of them: terms, moments, results, and what the tests printed that stopped them."""
 
 import hashlib
 import json
@@ -62,7 +62,7 @@ GATE_CODES: Mapping[GateName, Code] = {
 
 
 class TransactionEvent(Value):
-    """One step of a transaction, told when it is done."""
+    """One step of a transaction, reported when it is done."""
 
     kind: TransactionEventKind
     step: StepOfTen
@@ -115,7 +115,7 @@ class Result(Value):
     """Tests that had to pass and files that had to prove something, and hold no test that passes."""
     oid: CommitOid | None = None
     suite: TestReport | None = Field(default=None, exclude=True)
-    """The run of the whole suite that told of every gate, where all of it was steady."""
+    """The run of the whole suite that answered for every gate, where all of it was steady."""
 
     @property
     def is_kept(self) -> bool:
@@ -157,11 +157,11 @@ def commit_message(terms: Terms, result: Result) -> str:
 
 def staging_refusal(diff: Diff, images: Mapping[str, str | None], staged: Sequence[StagedFile]) -> str | None:
     """Why what git staged is not what the diff says, None when it is: same paths, same texts, no other mode."""
-    found = {file.path: file for file in staged}
-    if found.keys() != images.keys():
-        return f"git staged {sorted(found)}, the diff names {sorted(images)}"
+    staged_by_path = {file.path: file for file in staged}
+    if staged_by_path.keys() != images.keys():
+        return f"git staged {sorted(staged_by_path)}, the diff names {sorted(images)}"
     wanted_modes = {file.path: file.new_mode for file in diff.files if file.kind == "create"}
-    for path, file in found.items():
+    for path, file in staged_by_path.items():
         if file.text != images[path]:
             return f"{path!r} was not staged as the diff says; its hunks were applied elsewhere or converted"
         mode = wanted_modes.get(path, file.old_mode)

@@ -1,6 +1,6 @@
 """The tests of a repair under names that stay the same, for whatever compares one run with another.
 
-Tests whose names change from run to run on the same files, as with a time or an address in them, told apart by number.
+Tests whose names change from run to run on the same files, as with a time or an address in them, distinguished by number.
 """
 
 from collections import Counter
@@ -45,8 +45,8 @@ def unstable_between(first: TestReport, second: TestReport) -> Unstable:
     gone = Counter(group_of(test) for test in one if test not in other)
     new = Counter(group_of(test) for test in other if test not in one)
     groups = {group: min(gone[group], new[group]) for group in sorted(gone.keys() & new.keys())}
-    found = Unstable(groups=groups, steady=frozenset(one.keys() & other.keys()))
-    return found.model_copy(update={"names": tuple(filter(found.has, one))})
+    unstable = Unstable(groups=groups, steady=frozenset(one.keys() & other.keys()))
+    return unstable.model_copy(update={"names": tuple(filter(unstable.has, one))})
 
 
 def numbered(report: TestReport, unstable: Unstable) -> TestReport:
@@ -79,10 +79,10 @@ def runnable(coverage: Coverage, unstable: Unstable) -> Coverage:
 
 def named(tests: Sequence[str], unstable: Unstable) -> tuple[str, ...]:
     """These tests as a runner knows them: what has a number is run with all that has the same name."""
-    found = (_without_number(test) for test in tests)
+    names = (_without_number(test) for test in tests)
     return tuple(
         dict.fromkeys(
-            name if name in unstable.groups else test for name, test in zip(found, tests, strict=True)
+            name if name in unstable.groups else test for name, test in zip(names, tests, strict=True)
         )
     )
 
@@ -131,7 +131,7 @@ class SteadyTests:
         first = self._first
         return first is not None and not first.timed_out and 0 < sum(first.seconds.values()) <= _SHORT_S
 
-    def found(self, tests: Sequence[str]) -> Measurement | None:
+    def baseline(self, tests: Sequence[str]) -> Measurement | None:
         """How these tests (none: all) fared in both runs before any change; None where they do not agree or one is missing."""
         if self._first is None or self._second is None or self.unstable.groups:
             return None
@@ -145,7 +145,7 @@ class SteadyTests:
         return one if is_the_same and is_whole else None
 
     def numbered(self, report: TestReport) -> TestReport:
-        """A report from before the names were compared, as it would be told now."""
+        """A report from before the names were compared, with the names that it would have now."""
         return numbered(report, self.unstable)
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
@@ -160,20 +160,20 @@ class SteadyTests:
         return self.numbered(report) if report else None
 
     def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
-        found = self._consulted.coverage(timeout_s=timeout_s, steps_of=steps_of)
+        covered = self._consulted.coverage(timeout_s=timeout_s, steps_of=steps_of)
         if self._first is not None and not self._is_compared:
             self._is_compared = True
-            again = self._second = found.report if found else self._consulted.run((), timeout_s=timeout_s)
+            again = self._second = covered.report if covered else self._consulted.run((), timeout_s=timeout_s)
             self.unstable = unstable_between(self._first, again)
-        return runnable(found, self.unstable) if found else None
+        return runnable(covered, self.unstable) if covered else None
 
     def beside(self, params: BesideParams) -> Beside | None:
         against = params.against
         if against is not None:
             against = against.model_copy(update={"tests": named(against.tests, self.unstable)})
         tests = named(params.tests, self.unstable)
-        found = self._consulted.beside(params.model_copy(update={"tests": tests, "against": against}))
-        return found and found.model_copy(update={"report": self.numbered(found.report)})
+        result = self._consulted.beside(params.model_copy(update={"tests": tests, "against": against}))
+        return result and result.model_copy(update={"report": self.numbered(result.report)})
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
         return self._consulted.static(paths)

@@ -19,8 +19,8 @@ from cogworks.repair.transact.gates import (
     gate_refusal,
     gates_of,
     parted,
+    reports_by_gate,
     static_refusal,
-    told_by,
     worse_at,
 )
 from cogworks.repair.transact.measure import (
@@ -106,7 +106,7 @@ class TransactionPorts:
     baselines: MutableMapping[str, Measurement] = field(default_factory=dict)
     """Measurements known from earlier transactions, by tree, selection and command."""
     static_baselines: MutableMapping[tuple[str, frozenset[str]], Measurement] = field(default_factory=dict)
-    """What the static checks found before earlier changes, by tree and files."""
+    """What the static checks reported before earlier changes, by tree and files."""
 
 
 class Ruled(NamedTuple):
@@ -131,16 +131,16 @@ def ruled(
 
     Args:
         tried: fingerprints of diffs that failed on this tree before.
-        view_of: as the tree's, for whoever judges several diffs and asked before; None: the tree is asked.
+        view_of: as the tree's, for callers that judge several diffs and asked before; None: the tree is asked.
     """
     parsed = parse_diff(text)
     around = (view_of or ports.tree.view_of)(parsed.diff.paths)
     ground = Ground(**around._asdict(), tried=tried)
-    found = diff_violations(text, parsed, step, ground)
-    if not has_images(found):
-        return Ruled(parsed.diff, ground, found)
+    violations = diff_violations(text, parsed, step, ground)
+    if not has_images(violations):
+        return Ruled(parsed.diff, ground, violations)
     reading = ports.checks.read(images(parsed.diff, ground))
-    return Ruled(parsed.diff, ground, (*found, *language_violations(reading, step)), not reading.lint)
+    return Ruled(parsed.diff, ground, (*violations, *language_violations(reading, step)), not reading.lint)
 
 
 def transact(
@@ -204,11 +204,11 @@ class _Attempt:
         if before is None:
             return Result(code="baseline_timeout", reasons=("the tests did not finish before the change",))
         self._tell("txn.measured", "T2", failing=sorted(before.failing))
-        diff, ground, found, _ = ruled(self.text, self.terms.step, self.ports, tried=tried)
-        self._tell("txn.validated", "T3", violations=[f"{each.code}: {each.text}" for each in found])
+        diff, ground, violations, _ = ruled(self.text, self.terms.step, self.ports, tried=tried)
+        self._tell("txn.validated", "T3", violations=[f"{each.code}: {each.text}" for each in violations])
         name = fingerprint(diff)
-        if found:
-            return Result(code="rejected", reasons=_texts(found), violations=found, proposal=name)
+        if violations:
+            return Result(code="rejected", reasons=_texts(violations), violations=violations, proposal=name)
         before = before.model_copy(update={"static": self._static_before(diff).static})
         refused = self._applied(diff, ground)
         if refused is not None:
@@ -242,8 +242,10 @@ class _Attempt:
             report = self._run(self.terms.selection.tests, self.terms.limits.baseline_s)
             if report.timed_out:
                 return None
-            found = measured(report, churn=self._churn())
-            self.ports.baselines[key] = self._steady(found, sorted(found.failing - found.hung))
+            measurement = measured(report, churn=self._churn())
+            self.ports.baselines[key] = self._steady(
+                measurement, sorted(measurement.failing - measurement.hung)
+            )
         return self.ports.baselines[key]
 
     def _applied(self, diff: Diff, ground: Ground) -> Result | None:
@@ -281,12 +283,14 @@ class _Attempt:
         reports: list[TestReport] = []
         gates = gates_of(self.terms.selection, self.terms.limits)
         suite = self._short_suite()
-        together = told_by(suite, gates) if suite else self._together([gate for gate in gates if gate.tests])
+        together = (
+            reports_by_gate(suite, gates) if suite else self._together([gate for gate in gates if gate.tests])
+        )
         for gate in gates:
             report = together.get(gate.name) or self._run(gate.tests, gate.timeout_s)
             reports.append(report)
-            found = measured(report)
-            parts.append(self._steady(found, doubtful(gate, report, before=before, after=found)))
+            measurement = measured(report)
+            parts.append(self._steady(measurement, doubtful(gate, report, before=before, after=measurement)))
             reason = gate_refusal(gate, report, before=before, after=parts[-1])
             self._tell("txn.gate", "T6", gate=gate.name, reason=reason or "")
             if reason is not None:
@@ -331,7 +335,7 @@ class _Attempt:
             )
         return Result(code="kept", after=after)
 
-    def _steady(self, found: Measurement, failures: Sequence[str]) -> Measurement:
+    def _steady(self, measurement: Measurement, failures: Sequence[str]) -> Measurement:
         """The measurement after these failures had more runs; what passes in one of them is flaky and has no further."""
         reruns: list[TestReport] = []
         left = tuple(failures)
@@ -339,7 +343,7 @@ class _Attempt:
             reruns.append(self._run(left, self.terms.limits.landmark_s))
             passed = ids(reruns[-1], {"passed"})
             left = tuple(test for test in left if test not in passed)
-        return confirmed(found, reruns, failures)
+        return confirmed(measurement, reruns, failures)
 
     def _static_before(self, diff: Diff) -> Measurement:
         """What the static checks find in the files of a diff before it, looked up once for each state of the tree."""
@@ -393,5 +397,5 @@ def _unstaged(dirt: Sequence[str]) -> list[str]:
     return [entry[3:] for entry in dirt if entry[1] != " "]
 
 
-def _texts(found: Sequence[Violation]) -> tuple[str, ...]:
-    return tuple(f"{each.code}: {each.text}" for each in found)
+def _texts(violations: Sequence[Violation]) -> tuple[str, ...]:
+    return tuple(f"{each.code}: {each.text}" for each in violations)

@@ -49,14 +49,14 @@ class ApiChange(NamedTuple):
 
     @property
     def is_breaking(self) -> bool:
-        """Annotations are told and never refused."""
+        """Changes of annotations are reported and never refused."""
         return self.difference != "annotation_changed"
 
 
 def api_changes(before: Signatures, after: Signatures) -> tuple[ApiChange, ...]:
     """Every difference that callers may notice, by name; a new public name is none."""
     there = {signature.id: signature for signature in after.signatures}
-    unread = {found.artifact for found in after.unread}
+    unread = {each.artifact for each in after.unread}
     changes: list[ApiChange] = []
     for old in before.signatures:
         new = there.get(old.id)
@@ -200,10 +200,10 @@ def runner_violations(diff: Diff, step: Step, ground: Ground) -> Iterator[Violat
 
 def _watching(file: FileDiff, before: str) -> Iterator[Violation]:
     added = [line.text for hunk in file.hunks for line in hunk.lines if line.sign == "+"]
-    for what, found in looks_at(added, before):
+    for what, line_text in looks_at(added, before):
         yield Violation(
             "runner",
-            f"{file.path!r}: {found[:80]!r} looks at {what}; a repair may not tell whether a test runs it",
+            f"{file.path!r}: {line_text[:80]!r} looks at {what}; a repair may not tell whether a test runs it",
         )
 
 
@@ -211,15 +211,15 @@ def looks_at(added: Sequence[str], before: str) -> Iterator[tuple[str, str]]:
     """What of whoever runs it new lines of code look at that the text before did not, each with the first such line."""
     code, there = [_code(line) for line in added], [_code(line) for line in before.splitlines()]
     for what, form in _WATCHING:
-        found = next((text.strip() for text in code if form.search(text)), None)
-        if found is not None and not any(form.search(line) for line in there):
-            yield what, found
+        first = next((text.strip() for text in code if form.search(text)), None)
+        if first is not None and not any(form.search(line) for line in there):
+            yield what, first
 
 
 def _code(line: str) -> str:
     """A line without its comment."""
-    found = _COMMENT.match(line)
-    return found[0] if found else line
+    match = _COMMENT.match(line)
+    return match[0] if match else line
 
 
 HANDED_OVER = "was handed over with the tests and may not be changed; leave it out, and make its tests pass"
@@ -244,9 +244,9 @@ def judging_violations(diff: Diff, step: Step, ground: Ground) -> Iterator[Viola
 def _weakened(file: FileDiff, rules: TestRules) -> Iterator[Violation]:
     added = [line.text for hunk in file.hunks for line in hunk.lines if line.sign == "+"]
     for pattern in rules.weakening:
-        found = next((text.strip() for text in added if re.search(pattern, text)), None)
-        if found is not None:
-            yield Violation("tests", f"{file.path!r}: {found[:80]!r} makes a test say less; do not add it")
+        first = next((text.strip() for text in added if re.search(pattern, text)), None)
+        if first is not None:
+            yield Violation("tests", f"{file.path!r}: {first[:80]!r} makes a test say less; do not add it")
 
 
 def _configured_table(file: FileDiff, ground: Ground, rules: TestRules) -> str | None:
@@ -258,15 +258,15 @@ def _configured_table(file: FileDiff, ground: Ground, rules: TestRules) -> str |
     for edit in (edit for hunk in file.hunks for edit in edits_of(hunk)):
         around = next((name for line in reversed(there[: edit.start]) if (name := _table(line))), "")
         touched = [around, *filter(None, (_table(line) for line in (*edit.removed, *edit.added)))]
-        found = next((name for name in touched if name.startswith(wanted)), None)
-        if found is not None:
-            return found
+        table = next((name for name in touched if name.startswith(wanted)), None)
+        if table is not None:
+            return table
     return None
 
 
 def _table(line: str) -> str | None:
-    found = _TABLE.match(line)
-    return None if found is None else found[1]
+    match = _TABLE.match(line)
+    return None if match is None else match[1]
 
 
 def diff_violations(text: str, parsed: Parsed, step: Step, ground: Ground) -> tuple[Violation, ...]:
@@ -292,9 +292,9 @@ def diff_violations(text: str, parsed: Parsed, step: Step, ground: Ground) -> tu
     )
 
 
-def has_images(found: Iterable[Violation]) -> bool:
+def has_images(violations: Iterable[Violation]) -> bool:
     """Whether a diff with these violations fits the files, so that its language can be judged as well."""
-    return not any(violation.code in ("shape", "path", "kind", "base") for violation in found)
+    return not any(violation.code in ("shape", "path", "kind", "base") for violation in violations)
 
 
 def language_violations(reading: Reading, step: Step) -> tuple[Violation, ...]:
@@ -302,9 +302,9 @@ def language_violations(reading: Reading, step: Step) -> tuple[Violation, ...]:
     changes = refused_changes(api_changes(reading.before, reading.after), step.allow_api)
     api = [Violation("api", f"{change.id}: {change.text}; keep the signature") for change in changes]
     syntax = [
-        Violation("syntax", f"{_place(found)}: {found.message}")
-        for found in reading.syntax
-        if found.severity is Severity.BLOCKING
+        Violation("syntax", f"{_place(diagnostic)}: {diagnostic.message}")
+        for diagnostic in reading.syntax
+        if diagnostic.severity is Severity.BLOCKING
     ]
     return (*api, *syntax)
 
@@ -314,5 +314,5 @@ def images(diff: Diff, ground: Ground) -> dict[str, str | None]:
     return {file.path: post_image(file, ground.sources.get(file.old_path)) for file in diff.files}
 
 
-def _place(found: Diagnostic) -> str:
-    return found.artifact if found.line is None else f"{found.artifact}:{found.line}"
+def _place(diagnostic: Diagnostic) -> str:
+    return diagnostic.artifact if diagnostic.line is None else f"{diagnostic.artifact}:{diagnostic.line}"

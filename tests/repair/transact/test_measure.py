@@ -8,7 +8,6 @@ from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, 
 from cogworks.repair.transact.measure import (
     Measurement,
     StaticError,
-    as_found,
     confirmed,
     improved,
     joined,
@@ -16,6 +15,7 @@ from cogworks.repair.transact.measure import (
     new_faults,
     refusal,
     restated,
+    with_hidden_tests,
     worse,
 )
 from cogworks.vocabulary import Severity
@@ -193,11 +193,11 @@ def test_below_a_folder_that_could_not_be_loaded_there_were_errors_of_files_too(
     before = TestReport(cases=(), collection_errors=("tests: NameError: x",))
     now = report("a", errors=("tests/u.py: ImportError: no y", "docs: no"))
 
-    found = as_found(before, now)
+    found = with_hidden_tests(before, now)
 
     assert [(case.id, case.message) for case in found.cases] == [(a("a"), "tests: NameError: x")]
     assert found.collection_errors == ("tests: NameError: x", "tests/u.py: ImportError: no y")
-    assert as_found(found, now) == found
+    assert with_hidden_tests(found, now) == found
 
 
 def test_what_could_not_be_loaded_was_there_as_an_error() -> None:
@@ -206,14 +206,14 @@ def test_what_could_not_be_loaded_was_there_as_an_error() -> None:
         cases=(TestCase(id=a("new"), outcome="failed"), TestCase(id="tests/u.py::one", outcome="passed"))
     )
 
-    found = as_found(before, now)
+    found = with_hidden_tests(before, now)
 
     assert found.cases == (
         *before.cases,
         TestCase(id="tests/u.py::one", outcome="error", message="tests/u.py: ImportError: no x"),
     )
     assert found.collection_errors == before.collection_errors
-    assert as_found(found, now) == found
+    assert with_hidden_tests(found, now) == found
 
 
 FILES = ("d/t.py", "d/e/u.py", "v.py")
