@@ -99,12 +99,12 @@ def parse_repository(text: str, *, server_url: str) -> RepositoryAddress:
     text = text.strip().removesuffix(".git")
     if "://" not in text:
         text = f"{server_url.rstrip('/')}/{text}"
-    found_server, parts = _split(text)
+    server, parts = _split(text)
     if len(parts) != 2:
         raise UsageError(
             f"{text!r} names no repository. Give owner/name, or a URL like https://github.com/owner/name."
         )
-    return RepositoryAddress(found_server, *parts)
+    return RepositoryAddress(server, *parts)
 
 
 def parse_repository_url(text: str) -> RepositoryAddress:

@@ -67,13 +67,13 @@ def _closing(body: str) -> str:
     fence: str | None = None
     open_details = 0
     for line in body.splitlines():
-        found = _FENCE.fullmatch(line)
+        match = _FENCE.fullmatch(line)
         if fence is not None:
-            if found and found["fence"].startswith(fence) and not found["info"].strip():
+            if match and match["fence"].startswith(fence) and not match["info"].strip():
                 fence = None
             continue
-        if found and not (found["fence"][0] == "`" and "`" in found["info"]):
-            fence = found["fence"]
+        if match and not (match["fence"][0] == "`" and "`" in match["info"]):
+            fence = match["fence"]
             continue
         open_details += len(_DETAILS_OPEN.findall(line)) - len(_DETAILS_CLOSE.findall(line))
         open_details = max(open_details, 0)
@@ -124,8 +124,8 @@ def marked(text: str, *, visit_key: VisitKey, topic: str, revision: int | None =
 def parse_marker(body: str) -> Marker | None:
     """The marker on the first line, None when there is none. Says nothing about who wrote it."""
     line, _, _ = body.partition("\n")
-    found = _LINE.fullmatch(line.rstrip("\r"))
-    return Marker.model_validate(found.groupdict()) if found else None
+    match = _LINE.fullmatch(line.rstrip("\r"))
+    return Marker.model_validate(match.groupdict()) if match else None
 
 
 def text_below_marker(body: str) -> str:

@@ -48,36 +48,39 @@ def skipped(name: str, why: str) -> Check:
 
 
 def python_check(version: tuple[int, int, int]) -> Check:
-    found = ".".join(map(str, version))
+    number = ".".join(map(str, version))
     if version[:2] >= OLDEST_PYTHON:
-        return Check(name="python", status="ok", found=found)
-    return Check(name="python", status="failed", found=found, remedy="Install Python 3.11 or newer.")
+        return Check(name="python", status="ok", found=number)
+    return Check(name="python", status="failed", found=number, remedy="Install Python 3.11 or newer.")
 
 
-def git_check(said: str) -> Check:
+def git_check(version_line: str) -> Check:
     """Args:
-    said: by `git --version`; empty when there is no git.
+    version_line: printed by `git --version`; empty when there is no git.
     """
-    words = [*said.split(), "", "", ""]
+    words = [*version_line.split(), "", "", ""]
     numbers = [part for part in words[2].split(".") if part.isdigit()]
     version = tuple(int(part) for part in numbers[:2])
     if version >= OLDEST_GIT:
-        return Check(name="git", status="ok", found=said)
+        return Check(name="git", status="ok", found=version_line)
     return Check(
-        name="git", status="failed", found=said or "no git on PATH", remedy="Install git 2.31 or newer."
+        name="git",
+        status="failed",
+        found=version_line or "no git on PATH",
+        remedy="Install git 2.31 or newer.",
     )
 
 
 def clock_check(server_date: datetime, now: datetime) -> Check:
     """This machine's clock against GitHub's; only the signature of an App depends on it."""
     skew_s = (now - server_date).total_seconds()
-    found = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} GitHub"
+    skew = f"{abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'} GitHub"
     if abs(skew_s) <= MAX_SKEW.total_seconds():
-        return Check(name="clock", status="ok", found=found)
+        return Check(name="clock", status="ok", found=skew)
     return Check(
         name="clock",
         status="warning",
-        found=found,
+        found=skew,
         remedy="Set the clock (e.g. `timedatectl set-ntp true`); a GitHub App cannot sign in with a wrong one.",
     )
 
@@ -90,15 +93,15 @@ def permission_check(viewer_permission: str | None, pushes: Callable[[], bool], 
         pushes: asked only then.
     """
     may_write = viewer_permission in ("ADMIN", "MAINTAIN", "WRITE") if viewer_permission else pushes()
-    found = viewer_permission or (
+    role = viewer_permission or (
         "an installation that may write" if may_write else "an installation that may only read"
     )
     if may_write:
-        return Check(name="permission", status="ok", found=f"{found} on {repository}")
+        return Check(name="permission", status="ok", found=f"{role} on {repository}")
     return Check(
         name="permission",
         status="failed",
-        found=f"{found} on {repository}",
+        found=f"{role} on {repository}",
         remedy="Give the token's owner the role Write, and the token `contents`, `issues` and `pull requests`: write.",
     )
 
@@ -155,8 +158,8 @@ def rules_check(rules: Mapping[str, Sequence[str]]) -> Check:
             name="rules", status="failed", found=f"rules forbid {', '.join(forbidding)}", remedy=remedy
         )
     if doubtful:
-        found = f"rules may get in the way of {', '.join(doubtful)}"
-        return Check(name="rules", status="warning", found=found, remedy=remedy)
+        doubts = f"rules may get in the way of {', '.join(doubtful)}"
+        return Check(name="rules", status="warning", found=doubts, remedy=remedy)
     return Check(name="rules", status="ok", found="no rule forbids `cogworks/ledger/*` or work branches")
 
 
@@ -178,8 +181,10 @@ def configuration_check(files: Mapping[str, str], *, where: str) -> tuple[Check,
         )
     except CogworksError as error:
         return failed("configuration", error), None
-    found = "config.toml, pipeline.toml" if "pipeline.toml" in files else "config.toml, the built-in pipeline"
-    return Check(name="configuration", status="ok", found=f"{found}; model {config.llm.model}"), config
+    files_read = (
+        "config.toml, pipeline.toml" if "pipeline.toml" in files else "config.toml, the built-in pipeline"
+    )
+    return Check(name="configuration", status="ok", found=f"{files_read}; model {config.llm.model}"), config
 
 
 _CLOUDS = {

@@ -33,7 +33,7 @@ def about(event: str, payload: Payload, *, trigger: str) -> About | Ignored:
     Args:
         event: GitHub's name of it, e.g. `issue_comment`.
         payload: as GitHub sends it to webhooks and workflows; every text in it is somebody else's.
-        trigger: the label that asks for the work; an issue that is told without it is left alone.
+        trigger: the label that asks for the work; an event of an issue without it is ignored.
     """
     if view := _view(payload):
         return Ignored(reason=view)
@@ -71,15 +71,17 @@ def _about_issue(issue: Payload, trigger: str) -> About | Ignored:
 
 
 def _number(event: str, payload: Payload) -> int | None:
-    asked = (payload.get("inputs") or {}).get("issue") or (payload.get("client_payload") or {}).get("issue")
-    if asked is not None and event in ("workflow_dispatch", "repository_dispatch"):
-        return int(asked) if re.fullmatch(r"[1-9]\d{0,9}", str(asked)) else None
+    input_number = (payload.get("inputs") or {}).get("issue") or (payload.get("client_payload") or {}).get(
+        "issue"
+    )
+    if input_number is not None and event in ("workflow_dispatch", "repository_dispatch"):
+        return int(input_number) if re.fullmatch(r"[1-9]\d{0,9}", str(input_number)) else None
     for branch in _own_branches(event, payload):
-        if found := _WORK_BRANCH.fullmatch(branch):
-            return int(found["number"])
-    # A comment on a pull request tells its text, not its branch.
-    told = _PART_OF.search((payload.get("issue") or {}).get("body") or "")
-    return int(told["number"]) if told else None
+        if match := _WORK_BRANCH.fullmatch(branch):
+            return int(match["number"])
+    # The event of a comment on a pull request has its text, not its branch.
+    part_of = _PART_OF.search((payload.get("issue") or {}).get("body") or "")
+    return int(part_of["number"]) if part_of else None
 
 
 def _own_branches(event: str, payload: Payload) -> Iterator[str]:

@@ -52,10 +52,10 @@ def parse_command(body: str) -> Command | Misspelt | None:
     """What a comment asks for; None when its first line does not speak to cogworks."""
     lines = body.strip().splitlines()
     # The first line alone: below it people quote and explain what others could write.
-    found = _LINE.fullmatch(lines[0].rstrip()) if lines else None
-    if found is None:
+    line = _LINE.fullmatch(lines[0].rstrip()) if lines else None
+    if line is None:
         return None
-    words = found["rest"].split()
+    words = line["rest"].split()
     if not words:
         return Misspelt(problem="it names no verb")
     verb, rest = words[0].lower(), words[1:]
@@ -79,17 +79,17 @@ def parse_command(body: str) -> Command | Misspelt | None:
 
 
 def new_commands(comments: tuple[Comment, ...], *, after: int) -> tuple[tuple[Comment, Said], ...]:
-    """The comments with an id above `after` that speak to cogworks, oldest first; our own never do."""
-    found: list[tuple[Comment, Said]] = []
+    """The comments with an id above `after` that are commands to cogworks, oldest first; our own never are."""
+    commands: list[tuple[Comment, Said]] = []
     for comment in sorted(comments, key=lambda each: each.database_id):
         # Ours show lines to paste, and are written by an account that may command.
         if comment.database_id <= after or parse_marker(comment.body) is not None:
             continue
-        said = parse_command(comment.body)
-        if said is not None:
+        command = parse_command(comment.body)
+        if command is not None:
             # Who edits after posting may put words into the mouth of somebody with more rights.
-            found.append((comment, Edited() if comment.edited else said))
-    return tuple(found)
+            commands.append((comment, Edited() if comment.edited else command))
+    return tuple(commands)
 
 
 def _approve(words: list[str]) -> Command | Misspelt:

@@ -1,4 +1,4 @@
-"""What people should know beside where the run stands: notices, money, and what the status comment tells when the ledger does not."""
+"""What people should know beside where the run stands: notices, money, and what the status comment says when the ledger does not."""
 
 import re
 from collections import Counter
@@ -159,14 +159,14 @@ def refuse_foreign_ledger(snapshot: Snapshot, state: RunState) -> None:
     """
     # By its node id, which a repository keeps when it is renamed.
     here = (snapshot.repository.node_id, snapshot.issue.number)
-    found = [*snapshot.strangers]
+    problems = [*snapshot.strangers]
     if (state.repository_id, state.issue) != here:
-        found.append(
+        problems.append(
             f"it is of issue #{state.issue} in repository {state.repository_id}, not of #{here[1]} in {here[0]}"
         )
-    if found:
+    if problems:
         branch = f"cogworks/ledger/{snapshot.issue.number}"
-        listed = "\n".join(f"  - {each}" for each in found)
+        listed = "\n".join(f"  - {each}" for each in problems)
         raise SafetyHalt(
             f"`state.json` on branch `{branch}` is not what cogworks wrote there. Nothing was "
             f"written.\n{listed}\nSee who wrote it (`git log {branch}`), and push the last commit before that "
@@ -234,8 +234,8 @@ def _revision_shown(body: str) -> int | None:
     if marker is not None and marker.revision is not None:
         return marker.revision
     # What somebody edited on the page has the line ends of a web form.
-    found = _SENTENCE.search(body.replace("\r\n", "\n"))
-    return int(found[1]) if found else None
+    match = _SENTENCE.search(body.replace("\r\n", "\n"))
+    return int(match[1]) if match else None
 
 
 def _is_our_status(comment: Comment) -> bool:
@@ -292,9 +292,9 @@ def expected_lines(state: RunState, facts: Facts, pipeline: Pipeline) -> list[st
     expected = expected_here(state)
     if state.status != "running" or expected is None:
         return []
-    said = " ".join([_told(expected), *_other_lane(state, facts)])
+    sentence = " ".join([_expected_cost(expected), *_other_lane(state, facts)])
     most = Sum(usd=max_cost_usd(facts, pipeline), tokens=facts.max_tokens)
-    return [f"**Expected cost:** {said} It can cost {_amount(most)} at most."]
+    return [f"**Expected cost:** {sentence} It can cost {_amount(most)} at most."]
 
 
 def budget_lines(state: RunState, facts: Facts, pipeline: Pipeline) -> list[str]:
@@ -321,7 +321,7 @@ def cost_so_far(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     )
 
 
-def _told(expected: Expected) -> str:
+def _expected_cost(expected: Expected) -> str:
     about, lane = f"about {_amount(expected.whole)}", f"`{expected.pipeline}`"
     # Of one item there is no range.
     if expected.items == 1:

@@ -45,11 +45,11 @@ def recorded_in(state_text: str | None) -> Recorded:
 def _approvals(state: Any) -> list[int]:
     """Ids of the comments that say what the ledger keeps as approvals of a run that is not done."""
     kept = state.get("approvals") if isinstance(state, dict) and state.get("status") != "done" else None
-    found = (
+    comment_ids = (
         [each.get("comment_id") for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
     )
     # 0 would mean that nothing was read yet.
-    return [max(each, 1) for each in found if isinstance(each, int)]
+    return [max(each, 1) for each in comment_ids if isinstance(each, int)]
 
 
 def _is_all_merged(state: Any, seen: Any) -> bool:
@@ -62,10 +62,10 @@ def _is_all_merged(state: Any, seen: Any) -> bool:
     return is_done and bool(states) and all(each == "merged" for each in states)
 
 
-def _object(found: Any, key: str) -> dict[str, Any]:
-    inside = found.get(key) if isinstance(found, dict) else None
+def _object(record: Any, key: str) -> dict[str, Any]:
+    inside = record.get(key) if isinstance(record, dict) else None
     return inside if isinstance(inside, dict) else {}
 
 
-def _texts(found: list[Any]) -> frozenset[str]:
-    return frozenset(text for text in found if isinstance(text, str) and text)
+def _texts(values: list[Any]) -> frozenset[str]:
+    return frozenset(text for text in values if isinstance(text, str) and text)

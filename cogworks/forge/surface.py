@@ -133,11 +133,11 @@ def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[
 def own_status_comment(snapshot: Snapshot, state: RunState) -> Comment | None:
     """The comment of this issue that the state names, if one of us wrote it."""
     named = state.status_comment.node_id if state.status_comment else None
-    found = next((comment for comment in snapshot.issue.comments if comment.node_id == named), None)
-    if found is None or found.viewer_did_author:
-        return found
+    comment = next((each for each in snapshot.issue.comments if each.node_id == named), None)
+    if comment is None or comment.viewer_did_author:
+        return comment
     # Earlier steps of the item may have run under another account.
-    return found if found.author is not None and found.author.id in state.identities else None
+    return comment if comment.author is not None and comment.author.id in state.identities else None
 
 
 def is_status_lost(snapshot: Snapshot, state: RunState) -> bool:

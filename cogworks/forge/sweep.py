@@ -125,14 +125,14 @@ class Seen(Value):
 
 def waited_for(tip: Tip) -> tuple[Waited, ...]:
     """What the tip's trailer names; empty where the item may go on by itself."""
-    found = [_WAITS_FOR.fullmatch(part.strip()) for part in _trailer(tip, "Cogworks-Waits-For").split(";")]
+    matches = [_WAITS_FOR.fullmatch(part.strip()) for part in _trailer(tip, "Cogworks-Waits-For").split(";")]
     return tuple(
         Waited(
             kind=parsed["kind"],
             number=IssueNumber(int(parsed["number"])) if parsed["number"] else None,
             oid=CommitOid(parsed["oid"] or ""),
         )
-        for parsed in found
+        for parsed in matches
         if parsed is not None
     )
 
@@ -149,8 +149,8 @@ def unread(item: Listed, tip: Tip) -> int:
 
 
 def _trailer(tip: Tip, name: str) -> str:
-    found = (value for each, value in reversed(_LINE.findall(tip.message)) if each == name)
-    return next(found, "").strip()
+    values = (value for each, value in reversed(_LINE.findall(tip.message)) if each == name)
+    return next(values, "").strip()
 
 
 def in_milestone(item: Listed, wanted: str) -> bool:

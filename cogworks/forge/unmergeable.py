@@ -65,15 +65,15 @@ def failing_heads(
     if not limit:
         return ()
     dealt_with = {(head.number, head.oid): head.became for head in state.inputs.failed_heads}
-    found = []
+    failing = []
     for pull, checks in _candidates(snapshot, state):
         started = [h for h in state.inputs.failed_heads if h.number == pull.number and h.became == "repair"]
         before = dealt_with.get((pull.number, pull.head_oid))
         # A person was asked about this very head, and the repository wants more repairs since.
         is_new = before is None or (before == "person" and len(started) < limit)
         if is_new and is_mended_by_code(state, pipeline, pull.number):
-            found.append(Failing(pull, checks, has_had_enough=len(started) >= limit))
-    return tuple(found)
+            failing.append(Failing(pull, checks, has_had_enough=len(started) >= limit))
+    return tuple(failing)
 
 
 def with_failed_checks(
@@ -82,22 +82,22 @@ def with_failed_checks(
     """What people newly asked for, and with it what checks newly say; the snapshot has their words."""
     if state is None or not has_failing(snapshot, state):
         return heard
-    said: list[Asked] = []
+    asked: list[Asked] = []
     left = _not_for_us(snapshot, state, pipeline, config)
     for failing in failing_heads(snapshot, state, pipeline, config):
         number = failing.pull.number
-        told = snapshot.failed_checks.get(number, ())
-        caused = [check for check in told if not check.fails_on_base]
+        checks = snapshot.failed_checks.get(number, ())
+        caused = [check for check in checks if not check.fails_on_base]
         if not caused:
             left.append(failing.became("left"))
         elif failing.has_had_enough:
-            said.append(_person_for_checks(failing, caused, config.pull_requests.ci_repairs))
+            asked.append(_person_for_checks(failing, caused, config.pull_requests.ci_repairs))
         else:
             head = failing.became("repair")
             names = ", ".join(check.name for check in caused)
             changes = changes_of(number, caused)
-            said.append(_asked_of_checks(head, why=in_title(names), changes=changes))
-    return heard.model_copy(update={"said": (*heard.said, *said), "failed_heads": tuple(left)})
+            asked.append(_asked_of_checks(head, why=in_title(names), changes=changes))
+    return heard.model_copy(update={"said": (*heard.said, *asked), "failed_heads": tuple(left)})
 
 
 def _not_for_us(snapshot: Snapshot, state: RunState, pipeline: Pipeline, config: Config) -> list[FailedHead]:
@@ -111,10 +111,10 @@ def _not_for_us(snapshot: Snapshot, state: RunState, pipeline: Pipeline, config:
     ]
 
 
-def changes_of(number: IssueNumber, told: Sequence[FailedCheck]) -> tuple[AskedChange, ...]:
+def changes_of(number: IssueNumber, checks: Sequence[FailedCheck]) -> tuple[AskedChange, ...]:
     """What checks say, as changes that are asked for: of each its summary with the end of its log, then its remarks."""
-    found: list[AskedChange] = []
-    for check in told[:MAX_CHECKS]:
+    changes: list[AskedChange] = []
+    for check in checks[:MAX_CHECKS]:
         own = AskedChange(by="a check", check=_plain(check.name), pull_request=number, text="")
         parts = [f"The check {check.name} failed."]
         # A secret of which only a part is left after a cut is known by nothing.
@@ -122,8 +122,8 @@ def changes_of(number: IssueNumber, told: Sequence[FailedCheck]) -> tuple[AskedC
             parts.append(_cut(summary, MAX_SUMMARY))
         if (log := _plain(check.log_tail)).strip():
             parts.append(f"The last lines of its log:\n{last_lines(log)}")
-        found.append(own.model_copy(update={"text": _plain("\n\n".join(parts))}))
-        found += [
+        changes.append(own.model_copy(update={"text": _plain("\n\n".join(parts))}))
+        changes += [
             own.model_copy(
                 update={
                     "file": _plain(each.path),
@@ -134,12 +134,14 @@ def changes_of(number: IssueNumber, told: Sequence[FailedCheck]) -> tuple[AskedC
             for each in check.remarks[:MAX_REMARKS]
         ]
         if more := len(check.remarks) - MAX_REMARKS:
-            found += [own.model_copy(update={"text": f"{more} remarks more"})] if more > 0 else []
-    rest = [check.name for check in told[MAX_CHECKS:]]
+            changes += [own.model_copy(update={"text": f"{more} remarks more"})] if more > 0 else []
+    rest = [check.name for check in checks[MAX_CHECKS:]]
     if rest:
         text = f"These checks failed as well: {', '.join(rest)}."
-        found.append(AskedChange(by="a check", check=_plain(rest[0]), pull_request=number, text=_plain(text)))
-    return tuple(found)
+        changes.append(
+            AskedChange(by="a check", check=_plain(rest[0]), pull_request=number, text=_plain(text))
+        )
+    return tuple(changes)
 
 
 def last_lines(log: str) -> str:
@@ -304,8 +306,8 @@ def with_change_requests(heard: Heard, snapshot: Snapshot, state: RunState | Non
 def asked_changes(number: IssueNumber, review: Review, text: ReviewText) -> tuple[AskedChange, ...]:
     """A review as changes that somebody asked for: its own words, then each remark at its place."""
     nothing = AskedChange(by=_reviewer(review), text=_NO_WORDS, pull_request=number)
-    found = [nothing.model_copy(update={"text": _cut_review(text.body)})] if text.body.strip() else []
-    found += [
+    changes = [nothing.model_copy(update={"text": _cut_review(text.body)})] if text.body.strip() else []
+    changes += [
         nothing.model_copy(
             update={"file": remark.path, "line": remark.line, "text": _cut_review(remark.body)}
         )
@@ -313,8 +315,8 @@ def asked_changes(number: IssueNumber, review: Review, text: ReviewText) -> tupl
     ]
     if text.left_out:
         words = f"The review has {text.left_out} remarks more than could be read."
-        found.append(nothing.model_copy(update={"text": words}))
-    return tuple(found) or (nothing,)
+        changes.append(nothing.model_copy(update={"text": words}))
+    return tuple(changes) or (nothing,)
 
 
 def _reviewer(review: Review) -> str:

@@ -28,7 +28,7 @@ class EditedText(Value):
 def seen_texts(snapshot: Snapshot, state: RunState | None, config: Config) -> tuple[SeenText, ...]:
     """The issue, then the sub-issues of the plan that are there."""
     issue = snapshot.issue
-    found = [
+    texts = [
         SeenText(
             number=issue.number,
             digest=issue_digest(issue.title, issue.body),
@@ -37,7 +37,7 @@ def seen_texts(snapshot: Snapshot, state: RunState | None, config: Config) -> tu
         )
     ]
     for planned, shown in _sub_issues(snapshot, state):
-        found.append(
+        texts.append(
             SeenText(
                 sub_item=planned.key,
                 number=shown.number,
@@ -47,7 +47,7 @@ def seen_texts(snapshot: Snapshot, state: RunState | None, config: Config) -> tu
                 title_edit=_seen(shown.title_edit, snapshot, config),
             )
         )
-    return tuple(found)
+    return tuple(texts)
 
 
 def editors_to_ask_about(snapshot: Snapshot, state: RunState | None, config: Config) -> tuple[Account, ...]:
@@ -128,9 +128,9 @@ def approvers_to_ask_about(snapshot: Snapshot, state: RunState | None) -> tuple[
     """Whose permission has to be known before an approval counts that is kept in the ledger; nobody once the run is done."""
     if state is None or state.status == "done":
         return ()
-    found = [_comment(each, snapshot) for each in state.approvals]
-    found += [comment for _, call in _calls(state) for comment in _comments_of(call, snapshot)]
-    return tuple(each.author for each in found if each is not None and each.author is not None)
+    comments = [_comment(each, snapshot) for each in state.approvals]
+    comments += [comment for _, call in _calls(state) for comment in _comments_of(call, snapshot)]
+    return tuple(each.author for each in comments if each is not None and each.author is not None)
 
 
 def doubted_approvals(
@@ -149,15 +149,15 @@ def shown_calls(
     state: RunState, snapshot: Snapshot, pipeline: Pipeline, config: Config
 ) -> tuple[ShownCall, ...]:
     """The approved calls of tools that a comment of this issue approves, as it was posted, of somebody who may."""
-    found: list[ShownCall] = []
+    shown: list[ShownCall] = []
     for at, call in _calls(state):
         for comment in _comments_of(call, snapshot):
-            said = parse_command(comment.body)
-            is_meant = isinstance(said, Command) and named_instance(said.node, state, pipeline) == at
+            command = parse_command(comment.body)
+            is_meant = isinstance(command, Command) and named_instance(command.node, state, pipeline) == at
             if is_meant and not objection(comment.author, snapshot, config):
                 place = {"node": at.node, "sub_item": at.sub_item, "hash": call.hash}
-                found.append(ShownCall.model_validate({**place, "written": comment.created_at}))
-    return tuple(found)
+                shown.append(ShownCall.model_validate({**place, "written": comment.created_at}))
+    return tuple(shown)
 
 
 def _calls(state: RunState) -> Iterator[tuple[Instance, ApprovedCall]]:
@@ -167,17 +167,17 @@ def _calls(state: RunState) -> Iterator[tuple[Instance, ApprovedCall]]:
 
 def _comments_of(call: ApprovedCall, snapshot: Snapshot) -> list[Comment]:
     """The comments that may be meant: in an older ledger any that approves this call, in the name that is there."""
-    found: list[Comment] = []
+    matching: list[Comment] = []
     for each in snapshot.issue.comments:
         # As it was posted: an edit may put words there that its author never wrote.
-        said = None if each.edited else parse_command(each.body)
-        if not isinstance(said, Command) or each.author is None:
+        command = None if each.edited else parse_command(each.body)
+        if not isinstance(command, Command) or each.author is None:
             continue
-        is_approval = said.verb == "approve" and call.hash.startswith(said.artifact)
+        is_approval = command.verb == "approve" and call.hash.startswith(command.artifact)
         is_by = call.by in (each.author.login, SOMEBODY)
         if is_approval and is_by and call.comment_id in (each.database_id, 0):
-            found.append(each)
-    return found
+            matching.append(each)
+    return matching
 
 
 def _is_shown(
