@@ -117,7 +117,7 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
 
 def baseline_of(state: "RunState") -> dict[str, Any] | None:
     """The base that the first model call was made on; None: no base has passed."""
-    return {**state.base.model_dump(mode="json"), "told": state.base.told} if state.base else None
+    return {**state.base.model_dump(mode="json"), "told": state.base.description} if state.base else None
 
 
 def _status(seen: "Considered") -> str:

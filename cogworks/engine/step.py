@@ -285,7 +285,7 @@ def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> S
     record = ended.standing.state.visits[-1]
     told = report(
         outcome_after(now, has_failed=isinstance(ended.outcome, Failed)),
-        f"{instance_name(run.instance)}: {record.told}",
+        f"{instance_name(run.instance)}: {record.full_summary}",
         seen,
         ended.standing.state,
         waiting_for=waits,

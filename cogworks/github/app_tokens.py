@@ -119,15 +119,15 @@ class AppTokens:
             signature = self._signature()
             installation = self._app.installation_id
             if not installation:
-                found = self._ask(http, "GET", f"/repos/{quote(self._repository)}/installation", signature)
+                reply = self._ask(http, "GET", f"/repos/{quote(self._repository)}/installation", signature)
                 with expecting("installation"):
-                    installation = str(found["id"])
+                    installation = str(reply["id"])
             path = f"/app/installations/{quote(installation, safe='')}/access_tokens"
             answer = self._ask(http, "POST", path, signature)
         with expecting("access_tokens"):
-            made = InstallationToken(token=answer["token"], expires_at=answer["expires_at"])
-        _keep(self._file, made)
-        return made
+            minted = InstallationToken(token=answer["token"], expires_at=answer["expires_at"])
+        _keep(self._file, minted)
+        return minted
 
     def _signature(self) -> str:
         # PyGithub and its cryptography cost a fifth of a second, once an hour.

@@ -1,4 +1,4 @@
-"""Sends GraphQL documents to GitHub: retries what is safe to retry, waits when told to, never repeats a write blindly."""
+"""Sends GraphQL documents to GitHub: retries what is safe to retry, waits when asked to, never repeats a write blindly."""
 
 import json
 import random
@@ -166,16 +166,16 @@ class GraphQLClient:
         try:
             with (
                 within(self.limit_s),
-                self._http.stream("POST", url, content=content, headers=headers) as found,
+                self._http.stream("POST", url, content=content, headers=headers) as response,
             ):
-                body = whole(found, most_bytes=MAX_ANSWER_BYTES)
+                body = whole(response, most_bytes=MAX_ANSWER_BYTES)
         except _BAD_ADDRESS as error:
             return Refused(UsageError(f"{url} is not an address of GitHub's GraphQL API: {error}."))
         except _NEVER_SENT as error:
             return Unsent(f"{url} cannot be reached: {_described(error, token)}")
         except (httpx.HTTPError, httpx.StreamError, httpx.CookieConflict) as error:
             return Broken(f"{url} gave no answer: {_described(error, token)}")
-        return judge(found.status_code, found.headers, body, url=url)
+        return judge(response.status_code, response.headers, body, url=url)
 
 
 def _described(error: Exception, token: str) -> str:

@@ -72,8 +72,8 @@ def credential(
     environment.refuse_unusable(*APP_VARIABLES)
     if environment.github_app_id or environment.github_app_private_key:
         return _app(environment, rest_url, repository, meter), f"GitHub App {environment.github_app_id}"
-    if found := gh_token(server_url, child_environment):
-        return FixedToken(found), "`gh auth token`"
+    if token := gh_token(server_url, child_environment):
+        return FixedToken(token), "`gh auth token`"
     raise _without_any(repository)
 
 

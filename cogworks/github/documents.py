@@ -58,7 +58,7 @@ def _with_fragments(text: str) -> str:
 @cache
 def _fragments() -> dict[str, str]:
     text = _text("fragments")
-    starts = [(found.start(), found[1]) for found in _FRAGMENT.finditer(text)]
+    starts = [(match.start(), match[1]) for match in _FRAGMENT.finditer(text)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
     return {name: text[start:end].strip() + "\n" for (start, name), end in zip(starts, ends, strict=True)}
 

@@ -91,17 +91,17 @@ def logs_document(count: int, fields: str) -> str:
 def _repository(answer: Answer, repository: str) -> Mapping[str, Any]:
     for problem in answer.errors:
         raise as_error(problem, doing=f"read the logs in the ledgers of {repository}")
-    found: Mapping[str, Any] | None = answer.data.get("repository")
-    if found is None:
+    node: Mapping[str, Any] | None = answer.data.get("repository")
+    if node is None:
         raise UsageError(f"there is no repository {repository}, or the token cannot see it.")
-    return found
+    return node
 
 
 def _places(ledgers: object, node: NodeId) -> Iterator[_Place]:
     """Every visit to the node: ledgers that were written to last first, in each the newest visit first."""
-    found = [place for ledger in each(ledgers, "refs.nodes", _visits) for place in ledger]
-    found.sort(key=lambda place: (place.written, place.issue, place.folder), reverse=True)
-    for place in found:
+    places = [place for ledger in each(ledgers, "refs.nodes", _visits) for place in ledger]
+    places.sort(key=lambda place: (place.written, place.issue, place.folder), reverse=True)
+    for place in places:
         named = _FOLDER.fullmatch(place.folder.removeprefix("visits/"))
         if named and named[2] == node:
             yield place

@@ -150,9 +150,9 @@ def _configuration(
             default = repository.get("defaultBranchRef")
             if default is None:
                 remedy = "Push a commit to the default branch."
-                found = "no commit yet"
+                problem = "no commit yet"
                 return (
-                    Check(name="configuration", status="failed", found=found, remedy=remedy),
+                    Check(name="configuration", status="failed", found=problem, remedy=remedy),
                     None,
                     None,
                 )

@@ -46,20 +46,20 @@ def read_failed_checks(
     variables = {"owner": owner, "name": name, "base": pull.base_oid, "ids": ids}
     answer = client.query(document("failed-checks"), variables)
     for problem in answer.errors:
-        # Without what fails on the base, and without what is gone since, the rest can be told.
+        # Without what fails on the base, and without what is gone since, the rest can be reported.
         if not (problem.type == "NOT_FOUND" or is_forbidden(problem)):
             raise as_error(problem, doing=f"read the checks of {pull.url}")
     with expecting("nodes"):
         on_base = _failed_names(answer.data.get("repository") or {})
         nodes = [node for node in answer.data.get("nodes") or () if node]
-        found = [_told(node, on_base) for node in nodes]
+        failed = [_failed_check(node, on_base) for node in nodes]
         jobs = [_job_of(node) for node in nodes]
-    wanted = [place for place, check in enumerate(found) if not check.fails_on_base][:MAX_CHECKS]
+    wanted = [place for place, check in enumerate(failed) if not check.fails_on_base][:MAX_CHECKS]
     return tuple(
         check.model_copy(update={"log_tail": log_of(job)})
         if place in wanted and (job := jobs[place]) is not None
         else check
-        for place, check in enumerate(found)
+        for place, check in enumerate(failed)
     )
 
 
@@ -69,7 +69,7 @@ def _failed_names(repository: Node) -> frozenset[str]:
     return frozenset(check.name for check in each(nodes, "contexts.nodes", check_seen) if check.is_failed)
 
 
-def _told(node: Node, on_base: frozenset[str]) -> FailedCheck:
+def _failed_check(node: Node, on_base: frozenset[str]) -> FailedCheck:
     if node["__typename"] == "StatusContext":
         name = node["context"]
         return FailedCheck(name=name, summary=node["description"] or "", fails_on_base=name in on_base)
@@ -89,8 +89,8 @@ def _remarked(node: Node) -> Remarked:
 
 
 def _job_of(node: Node) -> int | None:
-    found = _JOB.search(node.get("detailsUrl") or "")
-    return int(found["job"]) if found else None
+    match = _JOB.search(node.get("detailsUrl") or "")
+    return int(match["job"]) if match else None
 
 
 MAX_BYTES = 20_000_000

@@ -166,14 +166,16 @@ def read_item_costs(client: Queries, repository: str) -> tuple[ItemCost, ...]:
         answer = client.query(document("item-costs"), variables)
         for problem in answer.errors:
             raise as_error(problem, doing=f"read what finished items of {repository} came to")
-        found: Mapping[str, Any] = answer.data["repository"]
+        repository_node: Mapping[str, Any] = answer.data["repository"]
         ended = [
-            told
+            items
             for key in ("ledgers", "archive")
-            for told in each(found[key]["nodes"], f"{key}.nodes", lambda node: tuple(_ended_items(node)))
+            for items in each(
+                repository_node[key]["nodes"], f"{key}.nodes", lambda node: tuple(_ended_items(node))
+            )
         ]
-    told = [pair for pairs in ended for pair in pairs]
-    return tuple(cost for _, cost in sorted(told, key=_when_ended, reverse=True))
+    items = [pair for pairs in ended for pair in pairs]
+    return tuple(cost for _, cost in sorted(items, key=_when_ended, reverse=True))
 
 
 def _ended_items(node: Mapping[str, Any]) -> Iterator[tuple[datetime, ItemCost]]:
@@ -205,12 +207,12 @@ def read_neighbours(client: Queries, repository: str) -> tuple[Neighbour, ...]:
     answer = client.query(document("neighbours"), {"owner": owner, "name": name})
     for problem in answer.errors:
         raise as_error(problem, doing=f"list the issues of {repository}")
-    found = answer.data.get("repository")
-    if found is None:
+    node = answer.data.get("repository")
+    if node is None:
         raise UsageError(f"there is no repository {repository}, or the token cannot see it.")
     with expecting("repository"):
-        issues = each(found["issues"]["nodes"], "repository.issues.nodes", _neighbour_issue)
-        pulls = each(found["pullRequests"]["nodes"], "repository.pullRequests.nodes", _neighbour_pull)
+        issues = each(node["issues"]["nodes"], "repository.issues.nodes", _neighbour_issue)
+        pulls = each(node["pullRequests"]["nodes"], "repository.pullRequests.nodes", _neighbour_pull)
     return (*issues, *pulls)
 
 

@@ -183,10 +183,10 @@ def _texts(
 def _required(answer: Answer, field: str, *, doing: str) -> Mapping[str, Any]:
     for problem in answer.errors:
         raise as_error(problem, doing=doing)
-    found: Mapping[str, Any] | None = (answer.data.get("repository") or {}).get(field)
-    if found is None:
+    node: Mapping[str, Any] | None = (answer.data.get("repository") or {}).get(field)
+    if node is None:
         raise CogworksError(f"GitHub returned nothing to {doing}; it may have moved. Run the command again.")
-    return found
+    return node
 
 
 def _folders(target: Mapping[str, Any]) -> list[str]:

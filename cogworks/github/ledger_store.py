@@ -201,9 +201,9 @@ class LedgerStore:
         names = {"owner": self._owner, "name": self._name, "ledger": f"refs/heads/{self._branch}"}
         answer = self._client.query(read_back(len(echoes)), {**names, "issue": self._issue, **paths})
         with expecting("repository.ledger"):
-            found = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target") or {}
-            is_ours = found.get("message", "").strip() == change.message.strip()
-            return _ledger_commit(found, echoes) if is_ours else None
+            tip = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target") or {}
+            is_ours = tip.get("message", "").strip() == change.message.strip()
+            return _ledger_commit(tip, echoes) if is_ours else None
 
     def _why_not_moved(self, answer: Answered, before: CommitOid) -> CogworksError:
         for problem in answer.errors:
@@ -269,12 +269,12 @@ def _ledger_commit(committed: Mapping[str, Any], echoes: Sequence[str]) -> Ledge
 
 
 def _texts(path: str, entry: Mapping[str, Any] | None) -> dict[str, str]:
-    found = (entry or {}).get("object") or {}
-    inside = {f"{path}/{child['name']}": child.get("object") or {} for child in found.get("entries") or ()}
+    target = (entry or {}).get("object") or {}
+    inside = {f"{path}/{child['name']}": child.get("object") or {} for child in target.get("entries") or ()}
     # A text that GitHub cut off is worse than none: whoever needs the file says that it is missing.
     return {
         name: blob["text"]
-        for name, blob in {path: found, **inside}.items()
+        for name, blob in {path: target, **inside}.items()
         if blob.get("text") is not None and not blob.get("isTruncated")
     }
 

@@ -72,19 +72,19 @@ def list_ledgers(client: Client, repository: str) -> Listed:
     tips: list[LedgerTip] = []
     while True:
         answer = client.query(document("ledgers"), variables)
-        found = answer.data.get("repository")
+        node = answer.data.get("repository")
         for problem in answer.errors:
             if problem.type != "NOT_FOUND" or problem.path == ("repository",):
                 raise as_error(problem, doing=f"list the ledgers of {repository}")
-        if not found:
+        if not node:
             raise UsageError(f"there is no repository {repository}, or the token cannot see it.")
-        tips += _tips(found["refs"]["nodes"])
-        page = found["refs"]["pageInfo"]
+        tips += _tips(node["refs"]["nodes"])
+        page = node["refs"]["pageInfo"]
         if not page["hasNextPage"]:
             return Listed(
-                repository_id=found["id"],
-                name_with_owner=found["nameWithOwner"],
-                config_text=_config_text(found),
+                repository_id=node["id"],
+                name_with_owner=node["nameWithOwner"],
+                config_text=_config_text(node),
                 tips=tuple(sorted(tips, key=lambda tip: tip.issue)),
                 server_date=answer.server_date,
             )
@@ -107,9 +107,9 @@ def issue_ends(
         for problem in answer.errors:
             if problem.type != "NOT_FOUND":
                 raise as_error(problem, doing=f"read issues of {repository}")
-        found = answer.data.get("repository") or {}
+        nodes = answer.data.get("repository") or {}
         for number in some:
-            issue = found.get(f"i{number}")
+            issue = nodes.get(f"i{number}")
             ends[number] = IssueEnd(
                 is_there=issue is not None,
                 closed_at=issue["closedAt"] if issue and issue["state"] == "CLOSED" else None,

@@ -90,8 +90,8 @@ def is_behind(data: Mapping[str, Any]) -> bool:
     lists = [(repository, REFS), (repository["issue"], SUB_ISSUES), (repository["issue"], COMMENTS)]
     for parent, listing in lists:
         with expecting(listing.place):
-            found = parent[listing.name]
-            if not _goes_on(found, listing) and found["totalCount"] != len(found["nodes"]):
+            page = parent[listing.name]
+            if not _goes_on(page, listing) and page["totalCount"] != len(page["nodes"]):
                 return True
     return False
 
@@ -117,17 +117,17 @@ class _Pages:
     problems: list[GraphQLProblem]
 
     def whole(self, first: Json, listing: Listing, enough: Callable[[Sequence[Any]], bool]) -> Json:
-        found, nodes = first, list(entries(first["nodes"], "nodes"))
+        page, nodes = first, list(entries(first["nodes"], "nodes"))
         for _ in range(MAX_PAGES):
-            if not _goes_on(found, listing) or enough(nodes):
-                return {**first, "pageInfo": found["pageInfo"], "nodes": nodes}
-            found = self._next(found, listing)
-            more = entries(found["nodes"], "nodes")
+            if not _goes_on(page, listing) or enough(nodes):
+                return {**first, "pageInfo": page["pageInfo"], "nodes": nodes}
+            page = self._next(page, listing)
+            more = entries(page["nodes"], "nodes")
             nodes = [*more, *nodes] if listing.is_backwards else [*nodes, *more]
         raise unexpected(listing.place, f"a list of more than {MAX_PAGES} pages")
 
-    def _next(self, found: Json, listing: Listing) -> Json:
-        cursor = found["pageInfo"]["startCursor" if listing.is_backwards else "endCursor"]
+    def _next(self, last: Json, listing: Listing) -> Json:
+        cursor = last["pageInfo"]["startCursor" if listing.is_backwards else "endCursor"]
         names = {"owner", "name", "ledger", "branchPrefix" if listing is REFS else "number"}
         variables = {name: value for name, value in self.variables.items() if name in names}
         text = document(listing.document, with_dependencies=self.with_dependencies)
@@ -146,8 +146,8 @@ class _Pages:
         return whole
 
 
-def _goes_on(found: Mapping[str, Any], listing: Listing) -> bool:
-    goes_on = found["pageInfo"]["hasPreviousPage" if listing.is_backwards else "hasNextPage"]
+def _goes_on(page: Mapping[str, Any], listing: Listing) -> bool:
+    goes_on = page["pageInfo"]["hasPreviousPage" if listing.is_backwards else "hasNextPage"]
     if not isinstance(goes_on, bool):
         raise unexpected(f"{listing.place}.pageInfo", f"{goes_on!r} in place of true or false")
     return goes_on

@@ -69,9 +69,9 @@ def refuse_unreadable(answer: Answer, address: IssueAddress) -> tuple[Node, Node
     for problem in answer.errors:
         if not _is_tolerable(problem):
             raise as_error(problem, doing=f"read {address.url}")
-    for place, found in (("repository", repository), ("repository.issue", issue)):
-        if not isinstance(found, dict):
-            raise unexpected(place, f"{type(found).__name__} in place of an object")
+    for place, node in (("repository", repository), ("repository.issue", issue)):
+        if not isinstance(node, dict):
+            raise unexpected(place, f"{type(node).__name__} in place of an object")
     return repository, issue
 
 
@@ -227,8 +227,8 @@ def _ledger_at(target: Node, address: IssueAddress) -> Ledger:
 def _login_of(author: Node) -> str:
     """Whose commit it is. An App is no user for GitHub's API; its commits have an address with its login."""
     user = author.get("user") or {}
-    found = _NOREPLY.fullmatch(author.get("email") or "")
-    return str(user.get("login") or (found[1] if found else ""))
+    match = _NOREPLY.fullmatch(author.get("email") or "")
+    return str(user.get("login") or (match[1] if match else ""))
 
 
 def _issue(node: Node) -> Issue:
@@ -257,8 +257,8 @@ def _issue(node: Node) -> Issue:
 
 def comments_of(issue: Node) -> tuple[Comment, ...]:
     """The comments below an issue, oldest first by id: `createdAt` has a grain of one second."""
-    found = each(issue["comments"]["nodes"], "comments.nodes", comment_of)
-    return tuple(sorted(found, key=lambda comment: comment.database_id))
+    comments = each(issue["comments"]["nodes"], "comments.nodes", comment_of)
+    return tuple(sorted(comments, key=lambda comment: comment.database_id))
 
 
 def comment_of(node: Node) -> Comment:
@@ -279,12 +279,12 @@ def comment_of(node: Node) -> Comment:
 def sub_issues_of(issue: Node, repository_id: str) -> tuple[SubIssue, ...]:
     """The sub-issues below an issue, in GitHub's order; those of other repositories and those that the token may not
     see are left out: nothing of ours is there, and their numbers are numbers of something else here."""
-    found = each(
+    sub_issues = each(
         issue["subIssues"]["nodes"],
         "subIssues.nodes",
         lambda node: issue_facts(node) if node and node["repository"]["id"] == repository_id else None,
     )
-    return tuple(sub_issue for sub_issue in found if sub_issue)
+    return tuple(sub_issue for sub_issue in sub_issues if sub_issue)
 
 
 def issue_facts(node: Node) -> SubIssue:
@@ -310,8 +310,8 @@ def _body_edit(node: Node) -> Edit | None:
 
 def _title_edit(node: Node) -> Edit | None:
     renames = node.get("renames")
-    found = each(renames["nodes"], "renames.nodes", _renaming) if renames else ()
-    return found[-1] if found else None
+    edits = each(renames["nodes"], "renames.nodes", _renaming) if renames else ()
+    return edits[-1] if edits else None
 
 
 def _renaming(node: Node) -> Edit:
@@ -360,7 +360,7 @@ def _branch(ref: Node) -> tuple[BranchName, Branch]:
 
 
 def _pulls(repository: Node, issue: Node, *, checks_hidden: bool) -> tuple[PullRequest, ...]:
-    found = {pull.number: pull for pull in referring_pulls(issue)}
-    # What hangs on a branch is told in full, so it replaces the short form.
-    found.update((pull.number, pull) for pull in pulls_of_branches(repository, checks_hidden=checks_hidden))
-    return tuple(found[number] for number in sorted(found))
+    pulls = {pull.number: pull for pull in referring_pulls(issue)}
+    # The pull requests of branches have all their fields, so they replace the short form.
+    pulls.update((pull.number, pull) for pull in pulls_of_branches(repository, checks_hidden=checks_hidden))
+    return tuple(pulls[number] for number in sorted(pulls))

@@ -47,15 +47,15 @@ def permissions_of(
     Args:
         repository: owner/name
     """
-    found: dict[Login, str] = {}
+    permissions: dict[Login, str] = {}
     unique = list(dict.fromkeys(logins))
     for start in range(0, len(unique), _PER_DOCUMENT):
         some = unique[start : start + _PER_DOCUMENT]
         answer = client.query(*permission_document(repository, some))
-        found.update(
+        permissions.update(
             parse_permissions(answer, some) or {login: rest.permission_of(login).lower() for login in some}
         )
-    return found
+    return permissions
 
 
 def permission_document(repository: str, logins: Sequence[Login]) -> tuple[str, dict[str, Any]]:

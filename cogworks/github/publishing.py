@@ -80,8 +80,8 @@ def with_labels(effects: Sequence[Effect], known: Known, labels: Callable[[], La
     if not names:
         return known
     source = labels()
-    found = {name: source.ensure_label(name, *appearance(name)) for name in sorted(names)}
-    return replace(known, label_ids={**known.label_ids, **found})
+    ids = {name: source.ensure_label(name, *appearance(name)) for name in sorted(names)}
+    return replace(known, label_ids={**known.label_ids, **ids})
 
 
 class Publication:
@@ -199,7 +199,7 @@ class Publication:
         for index in indices:
             needed = [part for part in parts[index] if part.is_needed]
             fact = self._fact(index, needed, answer)
-            problem = next((found for part in needed if (found := answer.problem_at(part.alias))), general)
+            problem = next((one for part in needed if (one := answer.problem_at(part.alias))), general)
             if fact is not None:
                 self._learn(index, fact)
                 if isinstance(fact, PublishedPull):

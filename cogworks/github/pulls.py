@@ -35,7 +35,7 @@ def review_texts_of(nodes: Sequence[Node | None]) -> Mapping[str, ReviewText]:
         left_out = node["comments"]["totalCount"] - len(remarks)
         return node["id"], ReviewText(body=node["body"], remarks=remarks, left_out=left_out)
 
-    return dict(found for found in each(nodes, "nodes", text_of) if found is not None)
+    return dict(pair for pair in each(nodes, "nodes", text_of) if pair is not None)
 
 
 def _remark(node: Node) -> Remark:
@@ -44,7 +44,7 @@ def _remark(node: Node) -> Remark:
 
 def pulls_of_branches(repository: Node, *, checks_hidden: bool) -> list[PullRequest]:
     """The newest pull request of every branch below the asked prefix."""
-    found = each(
+    pulls_by_branch = each(
         repository["refs"]["nodes"],
         "repository.refs.nodes",
         lambda ref: each(
@@ -53,15 +53,15 @@ def pulls_of_branches(repository: Node, *, checks_hidden: bool) -> list[PullRequ
             lambda node: _pull_here(node, checks_hidden=checks_hidden),
         ),
     )
-    return [pull for pulls in found for pull in pulls if pull is not None]
+    return [pull for pulls in pulls_by_branch for pull in pulls if pull is not None]
 
 
 def referring_pulls(issue: Node) -> list[PullRequest]:
     """The pull requests of this repository that mention the issue, in their short form."""
-    found = each(
+    pulls = each(
         issue["references"]["nodes"], "repository.issue.references.nodes", lambda event: _source(event or {})
     )
-    return [pull for pull in found if pull is not None]
+    return [pull for pull in pulls if pull is not None]
 
 
 class RecordedPulls(NamedTuple):

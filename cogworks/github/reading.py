@@ -221,14 +221,14 @@ class SnapshotReader:
         if not missing:
             return snapshot
         answer = self._client.query(document("recorded"), {"ids": missing})
-        found = parse_recorded_pulls(
+        read = parse_recorded_pulls(
             answer,
             repository_id=snapshot.repository.node_id,
             head_prefix=work_prefix(snapshot.issue.number),
             doing=f"read recorded pull requests of {snapshot.issue.url}",
         )
-        pulls = sorted([*snapshot.pulls, *found.own], key=lambda pull: pull.number)
-        strangers = (*snapshot.strangers, *found.strangers)
+        pulls = sorted([*snapshot.pulls, *read.own], key=lambda pull: pull.number)
+        strangers = (*snapshot.strangers, *read.strangers)
         return snapshot.model_copy(update={"pulls": tuple(pulls), "strangers": strangers})
 
     def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
@@ -316,9 +316,9 @@ class SnapshotReader:
         answer = self._client.query(document("recorded"), {"ids": [wanted]})
         refuse_other_than_gone(answer, doing=f"read the status comment of {address.url}")
         with expecting("nodes"):
-            found = [node for node in answer.data.get("nodes") or () if node and "viewerDidAuthor" in node]
-            own = [node for node in found if node["issue"]["id"] == snapshot.issue.node_id]
-            strangers = [f"comment {node['id']} is not on this issue" for node in found if node not in own]
+            nodes = [node for node in answer.data.get("nodes") or () if node and "viewerDidAuthor" in node]
+            own = [node for node in nodes if node["issue"]["id"] == snapshot.issue.node_id]
+            strangers = [f"comment {node['id']} is not on this issue" for node in nodes if node not in own]
         whole = sorted([*comments, *each(own, "nodes", comment_of)], key=lambda comment: comment.database_id)
         issue = snapshot.issue.model_copy(update={"comments": tuple(whole), "sought_comments": (wanted,)})
         return snapshot.model_copy(update={"issue": issue, "strangers": (*snapshot.strangers, *strangers)})

@@ -121,8 +121,8 @@ class RestClient:
         try:
             self._call("POST", "/git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
         except AlreadyExists:
-            found = self._call_for_new(f"/git/ref/{quote(f'heads/{branch}')}")
-            return CommitOid(found["object"]["sha"])
+            ref = self._call_for_new(f"/git/ref/{quote(f'heads/{branch}')}")
+            return CommitOid(ref["object"]["sha"])
         return CommitOid(commit)
 
     def read_blob(self, oid: str) -> bytes:
@@ -149,8 +149,8 @@ class RestClient:
     def own_permissions(self) -> Mapping[str, bool]:
         """What the token's owner may do here, in GitHub's words (`pull`, `push`, `admin`, …); empty when it is not said."""
         with expecting("repository"):
-            found: Mapping[str, bool] = self._call("GET", "").get("permissions") or {}
-            return found
+            permissions: Mapping[str, bool] = self._call("GET", "").get("permissions") or {}
+            return permissions
 
     def actions_may_open_pull_requests(self) -> bool:
         """Whether workflows may open pull requests with their own token; an administrator's switch.
@@ -172,11 +172,11 @@ class RestClient:
     def permission_of(self, login: Login) -> str:
         """`admin`, `maintain`, `write`, `triage`, `read` or `none`: what somebody may do in the repository."""
         try:
-            found = self._call("GET", f"/collaborators/{quote(login, safe='')}/permission")
+            reply = self._call("GET", f"/collaborators/{quote(login, safe='')}/permission")
         except UsageError:
             return "none"
         with expecting("permission"):
-            return str(found.get("role_name") or found["permission"])
+            return str(reply.get("role_name") or reply["permission"])
 
     def report_check(self, check: ReportCheck) -> None:
         """Make a check run unless one of the same visit is there; obeys `checks.CheckSource`.

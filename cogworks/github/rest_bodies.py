@@ -62,16 +62,16 @@ def _ended_in_time(connection: HTTPConnection) -> Iterator[None]:
     Raises:
         TimeoutError: it is not.
     """
-    found = connection.sock
+    sock = connection.sock
     is_over = Event()
-    if found is None:
+    if sock is None:
         yield
         return
 
     def end() -> None:
         is_over.set()
         with suppress(OSError):
-            found.shutdown(socket.SHUT_RDWR)
+            sock.shutdown(socket.SHUT_RDWR)
 
     # The time-out of a socket is for each single read, and a head may come byte by byte.
     timer = Timer(_LIMIT_S.get(), end)

@@ -166,7 +166,7 @@ def newest_issues(
     """
     owner, _, name = snapshot.repository.name_with_owner.partition("/")
     since = min((_begun_at(snapshot, key) for key in visit_keys), default=snapshot.server_date)
-    found: list[SubIssue] = []
+    issues: list[SubIssue] = []
     cursor: str | None = None
     for _ in range(MAX_PAGES):
         answer = client.query(document("newest-issues"), {"owner": owner, "name": name, "after": cursor})
@@ -178,11 +178,11 @@ def newest_issues(
             page = repository["issues"]
             nodes = [node for node in page["nodes"] if node]
             young = [node for node in nodes if datetime.fromisoformat(node["createdAt"]) >= since]
-            found += each(young, "issues.nodes", issue_facts)
+            issues += each(young, "issues.nodes", issue_facts)
             if len(young) < len(nodes) or not page["pageInfo"]["hasNextPage"]:
                 break
             cursor = page["pageInfo"]["endCursor"]
-    return tuple(found)
+    return tuple(issues)
 
 
 def _begun_at(snapshot: Snapshot, visit_key: VisitKey) -> datetime:

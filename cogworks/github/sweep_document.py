@@ -115,8 +115,8 @@ def repository_of(answer: Answer, where: str) -> Mapping[str, Any]:
     if not repository:
         problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "there is no such repository"))
         raise as_error(problem, doing=f"look through {where}")
-    found: Mapping[str, Any] = repository
-    return found
+    node: Mapping[str, Any] = repository
+    return node
 
 
 def configuration_of(repository: Mapping[str, Any]) -> tuple[str, str | None]:

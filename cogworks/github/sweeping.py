@@ -172,16 +172,16 @@ class _Reading:
         page = page_of(repository["issues"])
         self._issues_cursor = page.next_cursor
         known = {item.number for item in self.items}
-        found = [listed(node, viewer_is_app=self._viewer_is_app) for node in page.nodes]
-        arrived = [i for i in found if i.number not in known and in_milestone(i, self.milestone)]
+        items = [listed(node, viewer_is_app=self._viewer_is_app) for node in page.nodes]
+        arrived = [i for i in items if i.number not in known and in_milestone(i, self.milestone)]
         self.items += arrived
         return arrived
 
     def _learn_pulls(self, repository: Mapping[str, Any]) -> bool:
         """Whether a further page is wanted."""
         page = page_of(repository["pullRequests"])
-        found = [pull_seen(node) for node in page.nodes]
-        for pull in found:
+        pulls = [pull_seen(node) for node in page.nodes]
+        for pull in pulls:
             self.pulls.setdefault(pull.number, pull)
         self._pulls_cursor = page.next_cursor
-        return page.next_cursor is not None and not is_down_to(found, self.since)
+        return page.next_cursor is not None and not is_down_to(pulls, self.since)

@@ -62,8 +62,8 @@ def reported(checks: Sequence[ReportCheck], source: CheckSource | None) -> tuple
         return ()
     for check in checks:
         try:
-            told = {"title": in_title(check.title), "summary": in_markdown(check.summary)}
-            source.report_check(check.model_copy(update=told))
+            texts = {"title": in_title(check.title), "summary": in_markdown(check.summary)}
+            source.report_check(check.model_copy(update=texts))
         except CogworksError as error:
             warnings.append(f"no check run: {error}")
     return tuple(warnings)
@@ -135,10 +135,10 @@ class Writer:
         opened: Collection[IssueNumber],
         known: Known,
     ) -> str:
-        found = [each for each in pulls if (each.head, each.base) == (effect.branch, effect.base)]
-        if not found:
+        matching = [each for each in pulls if (each.head, each.base) == (effect.branch, effect.base)]
+        if not matching:
             return f"branch {effect.branch!r} has no pull request to remark on. The remarks are only in the ledger."
-        pull = found[0]
+        pull = matching[0]
         return reviewed(self._client, effect, pull, known, is_new=pull.number in opened, sleep=self._sleep)
 
     def apply_views(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:

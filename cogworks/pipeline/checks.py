@@ -28,15 +28,15 @@ def problems_of(pipeline: Pipeline) -> tuple[str, ...]:
     # Before all other rules: they walk the whole graph.
     if too_big := tuple(_sizes(pipeline)):
         return too_big
-    found = [problem for rule in _NAMES for problem in rule(pipeline)]
-    # Cycles are looked for also where names are wrong: both are told at once.
+    problems = [problem for rule in _NAMES for problem in rule(pipeline)]
+    # Cycles are looked for also where names are wrong: both are reported at once.
     cycles = list(_cycles(pipeline))
-    found += _orphans(pipeline)
-    found += cycles
-    found += [problem for rule in _LOCAL for problem in rule(pipeline)]
-    if not found:
-        found = [problem for rule in _WHOLE for problem in rule(pipeline)]
-    return tuple(found)
+    problems += _orphans(pipeline)
+    problems += cycles
+    problems += [problem for rule in _LOCAL for problem in rule(pipeline)]
+    if not problems:
+        problems = [problem for rule in _WHOLE for problem in rule(pipeline)]
+    return tuple(problems)
 
 
 def choice_problems(pipelines: Mapping[str, Pipeline], default: str) -> tuple[str, ...]:
@@ -49,35 +49,35 @@ def choice_problems(pipelines: Mapping[str, Pipeline], default: str) -> tuple[st
     if len(pipelines) == 1 or CLASSIFICATION not in start.outputs:
         return ()
     # The first node has run by the time it chooses: what begins otherwise would have to run another one.
-    wanted = f"the {start.id!r} of pipeline {default!r}, whose output {CLASSIFICATION!r} chooses among the pipelines"
-    found: list[str] = []
+    required = f"the {start.id!r} of pipeline {default!r}, whose output {CLASSIFICATION!r} chooses among the pipelines"
+    problems: list[str] = []
     for name, pipeline in pipelines.items():
         if pipeline.start != first.start:
-            found.append(f"pipelines.{name}: `start` is {pipeline.start!r}, wanted {wanted}")
+            problems.append(f"pipelines.{name}: `start` is {pipeline.start!r}, wanted {required}")
         elif pipeline.node(pipeline.start).outputs != start.outputs:
             outputs = ", ".join(pipeline.node(pipeline.start).outputs) or "none"
-            found.append(
+            problems.append(
                 f"pipelines.{name}: `outputs` of its start {pipeline.start!r} are {outputs}, wanted "
-                f"{', '.join(start.outputs)} as of {wanted}"
+                f"{', '.join(start.outputs)} as of {required}"
             )
-    return tuple(found)
+    return tuple(problems)
 
 
 def warnings_of(pipeline: Pipeline) -> tuple[str, ...]:
     """What can run but was probably not meant; only for a graph without problems."""
-    found: list[str] = []
+    warnings: list[str] = []
     for node in pipeline.nodes:
         edges = pipeline.edges_from(node.id)
         # Only there an edge without a condition keeps later ones from ever being looked at.
         if node.evaluation != "first-matching":
             continue
         always = next((index for index, edge in enumerate(edges) if edge.condition is None), len(edges))
-        found += (
+        warnings += (
             f"edge {edge.id!r}: never taken, because {edges[always].id!r} before it has no condition; "
             f"move it up or give that one a `condition`"
             for edge in edges[always + 1 :]
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
 def _sizes(pipeline: Pipeline) -> Iterable[str]:
@@ -129,30 +129,30 @@ def _cycles(pipeline: Pipeline) -> Iterable[str]:
         for edge in pipeline.edges
         if edge.rework is None and edge.source in known and edge.target in known
     ]
-    # Cycle by cycle: one that hangs on a cycle already told would only be told twice.
+    # Cycle by cycle: one that hangs on a cycle already reported would only be reported twice.
     while looping := _left_over(list(known), forward):
-        # Reversed: of several edges a dict keeps the last, and what is told goes by the first in the file.
+        # Reversed: of several edges a dict keeps the last, and the report goes by the first in the file.
         following = {
             edge.source: edge.target for edge in reversed(forward) if {edge.source, edge.target} <= looping
         }
-        told: set[NodeId] = set()
+        reported: set[NodeId] = set()
         for start in (node_id for node_id in known if node_id in looping):
-            cycle = () if start in told else _cycle_from(start, following, told)
+            cycle = () if start in reported else _cycle_from(start, following, reported)
             if cycle:
                 shown = " -> ".join([*cycle, cycle[0]])
                 yield f"cycle {shown} never ends; give the edge that goes back `rework = {{ max_traversals = … }}`"
-                told.update(cycle)
-        forward = [edge for edge in forward if edge.source not in told and edge.target not in told]
+                reported.update(cycle)
+        forward = [edge for edge in forward if edge.source not in reported and edge.target not in reported]
 
 
 def _cycle_from(
-    start: NodeId, following: Mapping[NodeId, NodeId], told: AbstractSet[NodeId]
+    start: NodeId, following: Mapping[NodeId, NodeId], reported: AbstractSet[NodeId]
 ) -> tuple[NodeId, ...]:
-    """The cycle that the way from here runs into; none where it is one that was told already."""
+    """The cycle that the way from here runs into; none where it is one that was reported already."""
     path = {start: None}
     at = following[start]
     while at not in path:
-        if at in told:
+        if at in reported:
             return ()
         path[at] = None
         at = following[at]
@@ -170,7 +170,7 @@ def _left_over(node_ids: list[NodeId], forward: list[Edge]) -> frozenset[NodeId]
 
 
 def _evaluations(pipeline: Pipeline) -> Iterable[str]:
-    # That an id is declared twice is told already.
+    # That an id is declared twice is reported already.
     for node in {node.id: node for node in pipeline.nodes}.values():
         edges = pipeline.edges_from(node.id)
         if len(edges) > 1 and node.evaluation is None:

@@ -112,12 +112,12 @@ def decide(standing: Standing) -> Decision:
     the nodes that are ready, a live lease, what failed for good, gates; so a failure stops only what comes after it.
     Never raises: a state that cannot move on is a `Wait` or a `Stop` with a reason an operator can act on.
     """
-    found = candidates(standing)
-    signals = [each.claim for each in found if isinstance(each.claim, Signal)]
-    choice = choose(signals, [each.claim for each in found if isinstance(each.claim, Proposal)])
+    options = candidates(standing)
+    signals = [each.claim for each in options if isinstance(each.claim, Signal)]
+    choice = choose(signals, [each.claim for each in options if isinstance(each.claim, Proposal)])
     if choice is None:
         return _stuck(standing, standing.position)
-    return next(each.move for each in found if each.claim is choice.winner)
+    return next(each.move for each in options if each.claim is choice.winner)
 
 
 def candidates(standing: Standing) -> tuple[Candidate, ...]:
@@ -160,8 +160,8 @@ def _forced(standing: Standing) -> Decision | None:
     if standing.facts.blocked_by and not _has_worked(standing.state):
         return Wait(waiting_for=(blocked(standing.facts.blocked_by),))
     # Before anything is paid for: the texts would go into a prompt (docs/injections.md).
-    if found := standing.state.inputs.contaminated:
-        return Wait(waiting_for=(question(found),))
+    if texts := standing.state.inputs.contaminated:
+        return Wait(waiting_for=(question(texts),))
     # Before anything is proposed: visits and marks name places of the graph that the run began with.
     if standing.state.graph_hash != standing.pipeline.graph_hash:
         return Stop(
@@ -256,9 +256,9 @@ def _ready(standing: Standing, position: Position) -> Iterator[Candidate]:
             yield _candidate(f"ready/{name}", "run", move, saliency=saliency, priority=place)
 
     # They come best first, and no more than these take part in a choice.
-    found = tuple(islice(affordable(), MAX_PROPOSALS))
-    yield from found
-    if refused and not found:
+    moves = tuple(islice(affordable(), MAX_PROPOSALS))
+    yield from moves
+    if refused and not moves:
         stop = Stop(outcome="budget_reached", reason=refused[0])
         yield _candidate("budget", "stop", stop, saliency=0.1)
 

@@ -195,7 +195,7 @@ def _rework(table: Table) -> Rework:
 
 def _condition(table: Table, depth: int) -> Condition | None:
     kinds = [kind for kind in ("expr", "llm", "all", "any", "not") if kind in table]
-    found: Condition | None = None
+    condition: Condition | None = None
     if depth > MAX_CONDITION_DEPTH:
         table.problems.append(f"{table.where}: nested deeper than {MAX_CONDITION_DEPTH} levels; simplify it")
         return None
@@ -205,18 +205,18 @@ def _condition(table: Table, depth: int) -> Condition | None:
             f"{table.where}: has {named} of `expr`, `llm`, `all`, `any`, `not`; wanted exactly one"
         )
     elif kinds == ["expr"]:
-        found = _expression(table)
+        condition = _expression(table)
     elif kinds == ["llm"]:
-        found = _model_condition(table)
+        condition = _model_condition(table)
     elif kinds == ["not"]:
         inner = table.table("not")
         negated = None if inner is None else _condition(inner, depth + 1)
-        found = None if negated is None else Negation(condition=negated)
+        condition = None if negated is None else Negation(condition=negated)
     else:
-        found = _composite(table, kinds[0], depth)
+        condition = _composite(table, kinds[0], depth)
     if len(kinds) == 1:
         table.close()
-    return found
+    return condition
 
 
 def _expression(table: Table) -> Condition | None:
@@ -243,7 +243,7 @@ def _composite(table: Table, kind: str, depth: int) -> Condition | None:
     members = [_condition(each, depth + 1) for each in table.tables(kind)]
     if kind in table and isinstance(table.data[kind], list) and not members:
         table.refuse(kind, "is empty, wanted at least one condition")
-    found = tuple(each for each in members if each is not None)
-    if len(found) != len(members) or not found:
+    conditions = tuple(each for each in members if each is not None)
+    if len(conditions) != len(members) or not conditions:
         return None
-    return AllOf(conditions=found) if kind == "all" else AnyOf(conditions=found)
+    return AllOf(conditions=conditions) if kind == "all" else AnyOf(conditions=conditions)

@@ -48,14 +48,14 @@ def cost_line(cost: ItemCost) -> str:
 
 def cost_in(message: str) -> ItemCost | None:
     """What the message of a ledger's newest commit says that its item came to; None where it says nothing of the kind."""
-    found = _COST.search(message)
-    if found is None:
+    match = _COST.search(message)
+    if match is None:
         return None
     whole, round_ = (
-        Sum(usd=float(found[f"{name}_usd"]), tokens=int(found[f"{name}_tokens"]))
+        Sum(usd=float(match[f"{name}_usd"]), tokens=int(match[f"{name}_tokens"]))
         for name in ("whole", "round")
     )
-    return ItemCost(pipeline=found["pipeline"], whole=whole, round=round_)
+    return ItemCost(pipeline=match["pipeline"], whole=whole, round=round_)
 
 
 def from_history(pipeline: Pipeline, costs: Sequence[ItemCost]) -> Expected | None:

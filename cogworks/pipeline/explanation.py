@@ -140,7 +140,8 @@ def _facts(standing: Standing) -> Iterable[Fact]:
     )
     if standing.state.base is not None:
         yield Fact(
-            name="baseline", value=f"{standing.state.base.told} (commit {standing.state.base.oid[:12]})"
+            name="baseline",
+            value=f"{standing.state.base.description} (commit {standing.state.base.oid[:12]})",
         )
     spent = standing.state.spent
     reserved = f", {standing.state.reserved_usd:.4f} reserved" if standing.state.leases else ""
@@ -224,8 +225,8 @@ def _of_started(place: Instance, known: InstanceStatus, state: RunState, positio
             if rejected is not None:
                 return f"pull request #{rejected} was closed unmerged"
             routed = state.latest(routing_of(place))
-            told = routed if routed is not None and routed.status == "failed" else visit
-            return told.summary if told else "it failed"
+            shown = routed if routed is not None and routed.status == "failed" else visit
+            return shown.summary if shown else "it failed"
         case InstanceStatus.SUCCEEDED:
             gate = next((g for g in position.gates if Instance(g.node, g.sub_item) == place), None)
             passed = f", {gate.how} by {gate.by or 'somebody'}" if gate else ""

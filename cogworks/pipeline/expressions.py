@@ -194,18 +194,18 @@ def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     position = _skip_space(text, 0)
     while position < len(text):
-        found = _TOKEN.match(text, position)
-        if found is None:
+        match = _TOKEN.match(text, position)
+        if match is None:
             _refuse_character(text, position)
-        kind: Any = found.lastgroup
-        tokens.append(_Token(kind, found.group(), position + 1))
-        position = _skip_space(text, found.end())
+        kind: Any = match.lastgroup
+        tokens.append(_Token(kind, match.group(), position + 1))
+        position = _skip_space(text, match.end())
     return [*tokens, _Token("end", "", len(text) + 1)]
 
 
 def _skip_space(text: str, position: int) -> int:
-    found = _SPACE.match(text, position)
-    return position if found is None else found.end()
+    match = _SPACE.match(text, position)
+    return position if match is None else match.end()
 
 
 def _refuse_character(text: str, position: int) -> NoReturn:
@@ -277,12 +277,14 @@ class _Parser:
         if opening := self._accept("("):
             inner = self._or(self._deeper(depth, opening))
             if self._accept(")") is None:
-                found = self._peek()
-                raise ExpressionError(f"expected ')', found {found.text or 'the end'!r}", found.column)
+                next_token = self._peek()
+                raise ExpressionError(
+                    f"expected ')', found {next_token.text or 'the end'!r}", next_token.column
+                )
             return inner
         if token.kind in {"end", "sign"} or token.text in _RESERVED:
-            found_text = repr(token.text) if token.text else "the end"
-            raise ExpressionError(f"expected a value, found {found_text}", token.column)
+            shown = repr(token.text) if token.text else "the end"
+            raise ExpressionError(f"expected a value, found {shown}", token.column)
         self._at += 1
         return _term_of(token)
 

@@ -247,10 +247,10 @@ class _Reading:
         return at.sub_item is None and self.pipeline.is_sub_item(at.node)
 
     def _is_stuck(self, at: Instance) -> bool:
-        found = [
+        marks = [
             self.marks.get(EdgeRef(edge.id, at.sub_item)) for edge in self.pipeline.forward_from(at.node)
         ]
-        return bool(found) and None not in found and EdgeMark.TAKEN not in found
+        return bool(marks) and None not in marks and EdgeMark.TAKEN not in marks
 
     def _startable(self, ready: Sequence[Instance]) -> tuple[Instance, ...]:
         if self.pipeline.settings.parallel_sub_items:

@@ -258,22 +258,22 @@ class Pipeline:
     @cached_property
     def _upstream(self) -> dict[NodeId, int]:
         """Every node a path leads from, and the node itself."""
-        found: dict[NodeId, int] = {}
+        sets: dict[NodeId, int] = {}
         for at, node_id in enumerate(self.topological_order):
-            found[node_id] = 1 << at
+            sets[node_id] = 1 << at
             for edge in self.forward_to(node_id):
-                found[node_id] |= found[edge.source]
-        return found
+                sets[node_id] |= sets[edge.source]
+        return sets
 
     @cached_property
     def _downstream(self) -> dict[NodeId, int]:
         """Every node a path leads to, and the node itself."""
-        found: dict[NodeId, int] = {}
+        sets: dict[NodeId, int] = {}
         for node_id in reversed(self.topological_order):
-            found[node_id] = 1 << self._position[node_id]
+            sets[node_id] = 1 << self._position[node_id]
             for edge in self.forward_from(node_id):
-                found[node_id] |= found[edge.target]
-        return found
+                sets[node_id] |= sets[edge.target]
+        return sets
 
     @cached_property
     def _slots(self) -> dict[str, int]:
@@ -370,15 +370,15 @@ def _grouped(pairs: Iterable[tuple[NodeId, Edge]]) -> dict[NodeId, tuple[Edge, .
 
 
 def _reachable(start: NodeId, neighbours: Callable[[NodeId], Iterable[NodeId]]) -> set[NodeId]:
-    found: set[NodeId] = set()
+    reached: set[NodeId] = set()
     # No recursion: a row of `MAX_NODES` nodes is deeper than Python goes.
     waiting = [start]
     while waiting:
         for neighbour in neighbours(waiting.pop()):
-            if neighbour not in found:
-                found.add(neighbour)
+            if neighbour not in reached:
+                reached.add(neighbour)
                 waiting.append(neighbour)
-    return found
+    return reached
 
 
 _DEFAULT = "04f66570c2f9d592b2d650649393d7b03afe103d398d18f1060513c1e87af587"

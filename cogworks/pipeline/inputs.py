@@ -389,5 +389,5 @@ def _with_cursor(
 
 def _with_heads(before: Sequence[FailedHead], new: Sequence[FailedHead]) -> tuple[FailedHead, ...]:
     """Both; what became of a head last is what counts."""
-    found = {(head.number, head.oid): head for head in (*before, *new)}
-    return tuple(found[key] for key in sorted(found))
+    heads = {(head.number, head.oid): head for head in (*before, *new)}
+    return tuple(heads[key] for key in sorted(heads))

@@ -231,8 +231,8 @@ def shortages(
     state: RunState, facts: Facts, pipeline: Pipeline, ready: Iterable[Instance]
 ) -> tuple[str, ...]:
     """Why nothing that is ready may start; empty where something may, or where nothing is ready."""
-    found = [shortage(state, facts, pipeline, instance) for instance in ready]
-    return tuple(dict.fromkeys(found)) if all(found) else ()
+    reasons = [shortage(state, facts, pipeline, instance) for instance in ready]
+    return tuple(dict.fromkeys(reasons)) if all(reasons) else ()
 
 
 def limits_mark(max_cost_usd: float, small_max_cost_usd: float, max_tokens: int) -> str:

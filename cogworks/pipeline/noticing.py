@@ -75,7 +75,7 @@ def read_seen(line: str) -> Inputs:
     """What the trailer says; what it does not say, or says in other words, counts as never seen."""
     fields = dict(_FIELD.findall(line))
     comment = fields.get("comment", "")
-    pulls = [found for text in fields.get("pulls", "").split(",") if (found := _PULL.fullmatch(text))]
+    pulls = [match for text in fields.get("pulls", "").split(",") if (match := _PULL.fullmatch(text))]
     return Inputs(
         last_comment_id=int(comment) if _NUMBER.fullmatch(comment) else 0,
         last_label_event_id=fields.get("event", ""),
@@ -86,13 +86,13 @@ def read_seen(line: str) -> Inputs:
         pulls=tuple(
             SeenPull.model_validate(
                 {
-                    "number": int(found["number"]),
-                    "state": found["state"],
-                    "head_oid": CommitOid(found["oid"]),
-                    "is_approved": bool(found["approved"]),
+                    "number": int(match["number"]),
+                    "state": match["state"],
+                    "head_oid": CommitOid(match["oid"]),
+                    "is_approved": bool(match["approved"]),
                 }
             )
-            for found in pulls
+            for match in pulls
         ),
     )
 
@@ -103,9 +103,9 @@ def _heads(heads: Sequence[FailedHead]) -> str:
 
 def _read_heads(text: str) -> tuple[FailedHead, ...]:
     return tuple(
-        FailedHead.model_validate(found.groupdict() | {"number": int(found["number"])})
+        FailedHead.model_validate(match.groupdict() | {"number": int(match["number"])})
         for part in text.split(",")
-        if (found := _HEAD.fullmatch(part))
+        if (match := _HEAD.fullmatch(part))
     )
 
 

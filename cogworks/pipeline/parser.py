@@ -156,7 +156,7 @@ class _PipelineReading:
         edges = tuple(read_edge(each) for each in table.tables("edges"))
         pipeline = Pipeline(
             name=self._name,
-            # A missing `start` is told already; any node will do to look for further problems.
+            # A missing `start` is reported already; any node will do to look for further problems.
             start=NodeId(start or (nodes[0].id if nodes else "")),
             nodes=nodes,
             edges=edges,
@@ -171,10 +171,10 @@ class _PipelineReading:
 
     def _check(self, pipeline: Pipeline) -> None:
         where = self._table.where
-        found = problems_of(pipeline)
-        self._table.problems.extend(f"{where}: {problem}" for problem in found)
+        problems = problems_of(pipeline)
+        self._table.problems.extend(f"{where}: {problem}" for problem in problems)
         # Warnings about a graph that cannot run would only hide its problems.
-        if not found and not self._table.problems:
+        if not problems and not self._table.problems:
             self._warnings.extend(f"{where}: {warning}" for warning in warnings_of(pipeline))
 
 
@@ -191,8 +191,8 @@ def built_in_pipelines(lane: str = "default") -> PipelineConfiguration:
     """
     folder = files("cogworks.pipeline")
     text = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _BUILT_IN_FILES)
-    found = parse_pipelines(text, source=BUILT_IN_SOURCE, built_in=True)
-    return replace(found, default=lane, are_lanes=True)
+    configuration = parse_pipelines(text, source=BUILT_IN_SOURCE, built_in=True)
+    return replace(configuration, default=lane, are_lanes=True)
 
 
 def pipelines_of(text: str | None, *, source: str, lane: str) -> PipelineConfiguration:

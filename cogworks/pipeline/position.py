@@ -101,7 +101,7 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
 
 def _routing(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> dict[Instance, InstanceStatus]:
     """The finished nodes that a model has yet to lead on from, and those for which it found no way on."""
-    found: dict[Instance, InstanceStatus] = {}
+    routing: dict[Instance, InstanceStatus] = {}
     latest = {visit.instance: visit for visit in state.visits if not visit.is_discarded}
     for at, known in statuses.items():
         if known is not InstanceStatus.SUCCEEDED or not latest[at].awaits_routing:
@@ -109,10 +109,10 @@ def _routing(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> di
         routed = latest.get(routing_of(at))
         # Only the routing visit decides edges; until then nothing after the node can start.
         if routed is None:
-            found[at] = InstanceStatus.ROUTING
+            routing[at] = InstanceStatus.ROUTING
         elif routed.status == "failed":
-            found[at] = InstanceStatus.FAILED
-    return found
+            routing[at] = InstanceStatus.FAILED
+    return routing
 
 
 def aborted_by(at: Instance, position: Position) -> str:
@@ -125,13 +125,13 @@ def aborted_by(at: Instance, position: Position) -> str:
 
 def dependents_of(state: RunState, rejected: AbstractSet[SubItemKey]) -> Mapping[SubItemKey, SubItemKey]:
     """Every sub-work-item built on one of these, directly or not -> the one it is built on."""
-    found: dict[SubItemKey, SubItemKey] = {}
+    dependents: dict[SubItemKey, SubItemKey] = {}
     # The plan is in dependency order, so one pass sees every chain.
     for item in state.sub_items or ():
-        culprit = next((key for key in item.depends_on if key in rejected or key in found), None)
+        culprit = next((key for key in item.depends_on if key in rejected or key in dependents), None)
         if culprit is not None and item.key not in rejected:
-            found[item.key] = culprit
-    return found
+            dependents[item.key] = culprit
+    return dependents
 
 
 def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
@@ -140,8 +140,8 @@ def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
         return ()
     position = standing.position
     waits = [stopped] if (stopped := stopped_by(standing.state, standing.facts)) else []
-    if found := standing.state.inputs.contaminated:
-        waits.append(contaminated_texts(found))
+    if texts := standing.state.inputs.contaminated:
+        waits.append(contaminated_texts(texts))
     waits += [doubted(doubt) for doubt in standing.state.inputs.doubts]
     if request := changed_request(standing.state, standing.facts, standing.pipeline, position):
         waits.append(request)
@@ -158,16 +158,18 @@ def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
 
 def failures(state: RunState, position: Position) -> tuple[tuple[Instance, str], ...]:
     """What keeps the run from its end for good, each with its reason: failed visits, then rejected pull requests."""
-    found = [(v.instance, v.summary) for v in _failed(state)]
-    told: set[IssueNumber] = set()
+    reasons = [(v.instance, v.summary) for v in _failed(state)]
+    reported: set[IssueNumber] = set()
     # Several nodes may have written to one pull request; people read of it once.
     for instance, number in position.rejected.items():
-        if number not in told:
-            found.append((instance, f"pull request #{number} was closed unmerged; reopen it to go on"))
-        told.add(number)
+        if number not in reported:
+            reasons.append((instance, f"pull request #{number} was closed unmerged; reopen it to go on"))
+        reported.add(number)
     for key, culprit in {at.sub_item: below for at, below in position.outdated.items()}.items():
-        found.append((Instance(NodeId("sub_work_item"), key), f"is built on {culprit!r}, which was rejected"))
-    return tuple(found)
+        reasons.append(
+            (Instance(NodeId("sub_work_item"), key), f"is built on {culprit!r}, which was rejected")
+        )
+    return tuple(reasons)
 
 
 def how_to_retry(state: RunState, facts: Facts) -> str:
@@ -265,13 +267,13 @@ def _is_behind(at: Instance, shut: AbstractSet[Instance], pipeline: Pipeline) ->
 
 def _marks(state: RunState, pipeline: Pipeline) -> dict[EdgeRef, EdgeMark]:
     keys: list[SubItemKey | None] = [None, *(item.key for item in state.sub_items or ())]
-    found: dict[EdgeRef, EdgeMark] = {}
+    marks: dict[EdgeRef, EdgeMark] = {}
     for edge in pipeline.edges:
         for key in keys:
             mark = state.marks.get(edge_key(edge.id, key))
             if mark is not None:
-                found[EdgeRef(edge.id, key)] = EdgeMark(mark)
-    return found
+                marks[EdgeRef(edge.id, key)] = EdgeMark(mark)
+    return marks
 
 
 def _outdated(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> dict[Instance, SubItemKey]:

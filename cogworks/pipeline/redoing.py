@@ -44,7 +44,7 @@ def rejected(
 
     Args:
         reason: in one line.
-        changes: what is wanted instead; whoever does it again is told.
+        changes: what is wanted instead; whoever does it again reads it.
 
     Raises:
         NotNow: there is no such result, or it is too late.
@@ -105,7 +105,7 @@ def revised(
 ) -> RunState:
     """The state in which the work behind a pull request is done again, as a review or failed checks of it ask.
 
-    Work that is to be done again anyway, or that failed, is told what these ask for beside.
+    Work that is to be done again anyway, or that failed, also reads what these ask for.
 
     Args:
         reason: in one line.
@@ -144,18 +144,18 @@ def is_mended_by_code(state: RunState, pipeline: Pipeline, number: IssueNumber) 
 def open_changes(state: RunState, pipeline: Pipeline, instance: Instance) -> tuple[AskedChange, ...]:
     """What people asked for when they rejected what an instance made, until work with it has reached its pull request again.
 
-    Rework in between, e.g. since a review found something else, is told it too.
+    Rework in between, e.g. since a review found something else, reads it too.
     """
     first, last = _writers(state, pipeline, instance)
     end = last if instance == first else instance
     own = [visit for visit in state.visits if visit.instance == instance]
     ends = [visit.index for visit in state.visits if visit.instance == end and _came_about(visit)]
-    found: list[AskedChange] = []
+    changes: list[AskedChange] = []
     for place, visit in enumerate(own):
         done = next((later.index for later in own[place + 1 :] if _came_about(later)), None)
         if visit.changes and (done is None or not any(index >= done for index in ends)):
-            found += visit.changes
-    return tuple(found)
+            changes += visit.changes
+    return tuple(changes)
 
 
 def _came_about(visit: VisitRecord) -> bool:

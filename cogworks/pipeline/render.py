@@ -232,7 +232,7 @@ def _mermaid_arrow(edge: Edge) -> str:
 def _mermaid_text(text: str) -> str:
     # How Mermaid writes a code point:
     # https://mermaid.js.org/syntax/flowchart.html#entity-codes-to-escape-characters
-    return _NOT_PLAIN.sub(lambda found: f"#{ord(found.group())};", text)
+    return _NOT_PLAIN.sub(lambda match: f"#{ord(match.group())};", text)
 
 
 def _dot_node(drawing: _Drawing, at: Instance) -> str:

@@ -142,9 +142,9 @@ def _snapshot(pipeline: Pipeline, edge: Edge, view: Mapping[str, Any]) -> dict[s
     ]
     if pipeline.node(edge.source).evaluation == "explicit":
         paths = [f"{slot}.next_edges" for slot in pipeline.node(edge.source).outputs]
-    found = ((path, read_path(path, view)) for path in dict.fromkeys(paths))
+    values = ((path, read_path(path, view)) for path in dict.fromkeys(paths))
     # `null` in the view is a value, a path that leads nowhere is none.
-    return {path: value[0] for path, value in found if value}
+    return {path: value[0] for path, value in values if value}
 
 
 def _by(each: EdgeEvaluation) -> str:
@@ -223,15 +223,14 @@ def moved_up(state: RunState, pipeline: Pipeline, why: str) -> RunState:
         pipeline: one on which the first node leads on without conditions.
     """
     first = Instance(pipeline.start, None)
-    found = state.latest(first)
-    is_done = found is not None and found.status == "succeeded"
+    last = state.latest(first)
+    is_done = last is not None and last.status == "succeeded"
     marks = out_edges_after(pipeline, first, {}, {}).marks if is_done else {}
     after = switched(state, pipeline)
     return after.model_copy(
         update={
             "visits": tuple(
-                before if before is found else left
-                for before, left in zip(state.visits, after.visits, strict=True)
+                kept if kept is last else left for kept, left in zip(state.visits, after.visits, strict=True)
             ),
             "marks": {_key(ref): mark.value for ref, mark in marks.items()},
             "gates": (),

@@ -38,15 +38,17 @@ def foundations(
         own: the branch that the visit itself makes or looks at.
     """
     place = place_of(at)
-    found = [(known, Foundation(branch=known.head)) for known in _dependencies(state, pipeline, pulls, place)]
-    found += [
+    listed = [
+        (known, Foundation(branch=known.head)) for known in _dependencies(state, pipeline, pulls, place)
+    ]
+    listed += [
         # At this very head: what is pushed to the branch later nobody has passed.
         (known, Foundation(branch=known.head, oid=pulls[known.number].head_oid))
         for known in _passed_before(state, pipeline, pulls, place)
     ]
     bases = {known.head: known.base for known in state.pull_requests}
     # What is done again has a pull request already; what that stands on is not in it for whoever makes it.
-    others = [(known, each) for known, each in found if each.branch != own]
+    others = [(known, each) for known, each in listed if each.branch != own]
     below = {base for known, _ in others for base in stands_on(known.head, bases)}
     kept = {each.branch: each for _, each in reversed(others) if each.branch not in below}
     return tuple(reversed(kept.values()))
@@ -98,17 +100,17 @@ def looked_at(state: RunState, sub_item: SubItemKey, head: CommitOid) -> RunStat
 
 def about_to_push(state: RunState, heads: Mapping[BranchName, CommitOid]) -> RunState:
     """The state that knows what a visit is about to push for ours, whatever becomes of its runner."""
-    told = {
+    heads_pushed = {
         name: known if oid in (known := state.pushed.get(name, ())) else (*known, oid)
         for name, oid in heads.items()
     }
-    return state.model_copy(update={"pushed": {**state.pushed, **told}})
+    return state.model_copy(update={"pushed": {**state.pushed, **heads_pushed}})
 
 
 def left_at(state: RunState, heads: Mapping[BranchName, CommitOid]) -> RunState:
     """The state that knows where a visit left its branches; no earlier head of one counts for ours any more."""
-    told = {name: (oid,) for name, oid in heads.items()}
-    return state.model_copy(update={"pushed": {**state.pushed, **told}})
+    heads_left = {name: (oid,) for name, oid in heads.items()}
+    return state.model_copy(update={"pushed": {**state.pushed, **heads_left}})
 
 
 def revalidated(state: RunState, foreign: Mapping[SubItemKey, CommitOid], pipeline: Pipeline) -> RunState:

@@ -105,7 +105,7 @@ class VisitRecord(Value):
         return self.status == "failed" and self.code == "SCOPE_UNDERSPECIFIED"
 
     @property
-    def told(self) -> str:
+    def full_summary(self) -> str:
         """The summary with what has to be known first."""
         return f"{self.caution} {self.summary}" if self.caution else self.summary
 
@@ -263,7 +263,7 @@ class KnownBase(Value):
     """Why nothing may be paid for on what the base became since; empty: nothing is known against it."""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """For people, in one line: what is wrong with it before what it was."""
         if not self.problem:
             return self.line

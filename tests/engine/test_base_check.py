@@ -153,7 +153,7 @@ def test_a_base_that_breaks_later_is_noticed_before_the_next_paid_call_of_any_no
     base = world.state.base
     assert base is not None
     assert base.problem.startswith("baseline: `tests/a.py` cannot be loaded")
-    assert base.told.startswith("broken now (baseline: `tests/a.py` cannot be loaded")
+    assert base.description.startswith("broken now (baseline: `tests/a.py` cannot be loaded")
     assert base.oid == OLD
 
     world.set_label("cogworks:run", "e2")
