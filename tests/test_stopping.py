@@ -37,7 +37,7 @@ for _ in range({FLOOD}):
         signal.signal(signal.SIGALRM, stop.note)
         signal.setitimer(signal.ITIMER_REAL, 1e-5 + random.random() * 1e-4)
         world = Quiet(address, None, stop, milestone="", quiet=True)
-        keep_sweeping(Poller(world), interval_s=1e-5, jitter=random.random, tell=lambda report: None)
+        keep_sweeping(Poller(world), interval_s=1e-5, jitter=random.random, report=lambda report: None)
 print("every wait ended")
 """
 

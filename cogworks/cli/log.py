@@ -13,7 +13,7 @@ from cogworks.forge.addresses import parse_issue_url
 
 if TYPE_CHECKING:
     from cogworks.github.ledger_log import LedgerLog
-    from cogworks.ledger.history import Told
+    from cogworks.ledger.history import LoggedEntry
     from cogworks.pipeline.state import RunState
 
 COLUMNS = [
@@ -66,7 +66,7 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
     environment = admitted(address.repository)
     from cogworks.github.ledger_log import read_log
     from cogworks.github.moments import parse_when
-    from cogworks.ledger.history import entry, told
+    from cogworks.ledger.history import entry, logged_entries
     from cogworks.ledger.record import ledger_branch
     from cogworks.wiring.upkeep import open_client
 
@@ -78,11 +78,11 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
         refuse_lost(address, look.meter)
     state, warning = _state(found, ledger_branch(address.number))
     entries = [entry(commit.oid, commit.committed_date, commit.message) for commit in found.commits]
-    rows = told(entries, state)
+    rows = logged_entries(entries, state)
     if as_json:
         commits = [_as_object(row) for row in rows]
-        told_all = {"issue": address.url, "total": found.total, "commits": commits, "warning": warning}
-        click.echo(json.dumps({**told_all, **look.used()}))
+        report = {"issue": address.url, "total": found.total, "commits": commits, "warning": warning}
+        click.echo(json.dumps({**report, **look.used()}))
         return 0
     if warning:
         show_line(f"warning: {warning}", err=True)
@@ -102,7 +102,7 @@ def _state(found: "LedgerLog", branch: str) -> "tuple[RunState | None, str]":
         return None, str(error)
 
 
-def _as_object(row: "Told") -> dict[str, Any]:
+def _as_object(row: "LoggedEntry") -> dict[str, Any]:
     message = row.entry.message
     return {
         "oid": row.entry.oid,
@@ -124,7 +124,7 @@ def _as_object(row: "Told") -> dict[str, Any]:
     }
 
 
-def _print(url: str, rows: "tuple[Told, ...]", total: int) -> None:
+def _print(url: str, rows: "tuple[LoggedEntry, ...]", total: int) -> None:
     if not rows:
         show_line(f"{url}: nothing has happened yet. Run `cogworks process {url}` to take the first step.")
         return
@@ -133,7 +133,7 @@ def _print(url: str, rows: "tuple[Told, ...]", total: int) -> None:
         show_line(f"{total - len(rows)} older commits; `--limit 0` shows all", err=True)
 
 
-def _cells(row: "Told") -> tuple[str, ...]:
+def _cells(row: "LoggedEntry") -> tuple[str, ...]:
     message = row.entry.message
     time = row.entry.committed_date.strftime("%Y-%m-%d %H:%M:%S")
     if message is None:

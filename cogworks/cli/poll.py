@@ -111,7 +111,7 @@ def poll(
             world = PollingWorld(address, client, stop, milestone=milestone, quiet=quiet)
             poller = Poller(world, max_steps=max_steps)
             if interval is not None:
-                last = keep_sweeping(poller, interval_s=interval, jitter=random.random, tell=told)
+                last = keep_sweeping(poller, interval_s=interval, jitter=random.random, report=told)
                 return last.exit_code if last else Interrupted.exit_code
             report = poller.sweep()
             told(report)

@@ -164,7 +164,7 @@ def _comments(seen: Considered, state: RunState) -> tuple[PostComment, ...]:
         return status_comment(state, body, visit_key)
 
     owed = [
-        # What kept the item from beginning is mended by now: the comment that was to tell it says where the run stands.
+        # What kept the item from beginning is mended by now: the comment that was to report it says where the run stands.
         status(each.visit_key) if each.topic == STATUS_TOPIC else owed_comment(each, seen.snapshot, state)
         for each in state.owed
     ]

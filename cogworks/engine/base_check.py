@@ -26,8 +26,8 @@ from cogworks.engine.base_findings import (
     matters,
     not_made,
     refused,
+    remarks_on,
     still_holds,
-    told_besides,
     verdict,
     with_problem,
     with_report,
@@ -73,37 +73,37 @@ class SuiteSoFar(Value):
         return f"{len(self.report.cases)} tests of {files} files ran in {self.seconds:.0f} s, {len(self.report.left)} files are left"
 
 
-def so_far(text: str | None, found: BaseFindings) -> SuiteSoFar:
+def so_far(text: str | None, findings: BaseFindings) -> SuiteSoFar:
     """What an earlier step kept about the very base, or nothing done.
 
     Args:
         text: of `SO_FAR_FILE`; None: there is none.
     """
-    key = found.environment.key if found.environment else ""
-    nothing = SuiteSoFar(oid=found.oid, environment_key=key)
+    key = findings.environment.key if findings.environment else ""
+    nothing = SuiteSoFar(oid=findings.oid, environment_key=key)
     try:
         kept = SuiteSoFar.model_validate_json(text or "")
     except ValidationError:
         return nothing
     # Without a key nobody could say whether the environment is still the same.
-    is_same = key and (kept.oid, kept.environment_key) == (found.oid, key)
+    is_same = key and (kept.oid, kept.environment_key) == (findings.oid, key)
     return kept if is_same and kept.report.left else nothing
 
 
 def run_base_suite(
-    ports: NodePorts, workspace: Workspace, found: BaseFindings, text: str | None
+    ports: NodePorts, workspace: Workspace, findings: BaseFindings, text: str | None
 ) -> SuiteSoFar:
     """Run the whole suite, or what an earlier step left of it; each part goes into the ledger before the next begins.
 
     Args:
-        found: which base it is, and its environment.
+        findings: which base it is, and its environment.
         text: as of `so_far`.
 
     Raises:
         ToBeContinued: the step has done its share; what is done is in the ledger.
         ServiceFailed: it could not be run.
     """
-    done = so_far(text, found)
+    done = so_far(text, findings)
     began_s = since_s = ports.now()
     if done.runs:
         ports.say(f"{WHO}: going on where an earlier step was: {done.line}")
@@ -161,7 +161,7 @@ def check_base(
     """Make the environment of the base and run its suite, where that is due; the ledger keeps what came of it.
 
     Args:
-        machine: tells the kind of this machine: as long as it is the same, what the ledger keeps may need no service to be believed.
+        machine: returns the kind of this machine: as long as it is the same, what the ledger keeps may need no service to be believed.
             Empty: a service has to be asked. Looked at only where the base is.
 
     Returns:
@@ -194,48 +194,48 @@ class _BaseCheck:
     def outcome(self) -> Failed | None:
         with _standing_on_the_base(self._claimed, self._workspace) as oid:
             branch = self._claimed.task.item.default_branch
-            found = BaseFindings(oid=oid, branch=branch, wanted=self._wanted)
+            findings = BaseFindings(oid=oid, branch=branch, wanted=self._wanted)
             try:
-                found, failed = self._looked_at(found)
+                findings, failed = self._looked_at(findings)
             except ServiceFailed as error:
                 if error.code not in _OF_THE_REPOSITORY:
                     raise
                 failed = refused(str(error))
-        return self._kept(found, failed)
+        return self._kept(findings, failed)
 
-    def _looked_at(self, found: BaseFindings) -> tuple[BaseFindings, Failed | None]:
+    def _looked_at(self, findings: BaseFindings) -> tuple[BaseFindings, Failed | None]:
         self._is_reused = still_holds(
             self._claimed.visit_lease.state.base,
             wanted=self._wanted,
             machine=self._machine,
-            changed_since=lambda known: self._changed_since(known, found.oid),
+            changed_since=lambda known: self._changed_since(known, findings.oid),
             specs=self._claimed.task.conventions.specs,
         )
         if self._is_reused:
-            return found, None
-        place = f"{found.branch} at {found.oid[:12]}"
+            return findings, None
+        place = f"{findings.branch} at {findings.oid[:12]}"
         self._ports.say(f"{WHO}: making the environment of {place}")
         environment, failed = self._environment()
-        found = found.model_copy(update={"environment": environment})
+        findings = findings.model_copy(update={"environment": environment})
         if failed is not None:
-            return found, failed
-        self._is_reused = self._is_as_before(found)
+            return findings, failed
+        self._is_reused = self._is_as_before(findings)
         if self._is_reused or self._wanted == "none":
-            return found, None
+            return findings, None
         self._ports.say(f"{WHO}: running the test suite of {place}")
-        done = self._suite(found)
+        done = self._suite(findings)
         if done is None:
-            return found, None
+            return findings, None
         flaky = self._flaky(done.report)
-        found = with_report(found, done.report, seconds=done.seconds, runs=done.runs, flaky=flaky)
-        return found, verdict(done.report, wanted=self._wanted)
+        findings = with_report(findings, done.report, seconds=done.seconds, runs=done.runs, flaky=flaky)
+        return findings, verdict(done.report, wanted=self._wanted)
 
-    def _is_as_before(self, found: BaseFindings) -> bool:
+    def _is_as_before(self, findings: BaseFindings) -> bool:
         """Whether a base passed before that differs in nothing that its tests can see."""
         known = self._claimed.visit_lease.state.base
-        if known is None or not is_alike(known, found):
+        if known is None or not is_alike(known, findings):
             return False
-        changed = self._changed_since(known.oid, found.oid)
+        changed = self._changed_since(known.oid, findings.oid)
         specs = self._claimed.task.conventions.specs
         return changed is not None and not matters(
             changed, specs=specs, tests_documents=known.tests_documents
@@ -255,12 +255,12 @@ class _BaseCheck:
             return None, None
         return environment_of(answers), not_made(answers)
 
-    def _suite(self, found: BaseFindings) -> SuiteSoFar | None:
+    def _suite(self, findings: BaseFindings) -> SuiteSoFar | None:
         """None where no service runs tests, and no node of the pipeline wants one that does."""
         text = self._claimed.kept.get(SO_FAR_FILE)
         try:
             with self._during(f"{WHO}: running the test suite", STEP_SHARE_S):
-                return run_base_suite(self._ports, self._workspace, found, text)
+                return run_base_suite(self._ports, self._workspace, findings, text)
         except ServiceFailed as error:
             if error.code is ErrorCode.UNSUPPORTED_METHOD and not runs_tests(self._claimed.pipeline):
                 return None
@@ -275,23 +275,23 @@ class _BaseCheck:
         again = run_part(self._ports, self._workspace, failing, "never", who=WHO)
         return tuple(case.id for case in again.cases if case.outcome == "passed" and case.id in failing)
 
-    def _kept(self, found: BaseFindings, failed: Failed | None) -> Failed | None:
+    def _kept(self, findings: BaseFindings, failed: Failed | None) -> Failed | None:
         visit_lease = self._claimed.visit_lease
         known = visit_lease.state.base
         if self._is_reused and known is not None:
             self._ports.say(f"{WHO}: unchanged, as found before: {known.line}")
-            visit_lease.learn(lambda state: _moved(state, found.oid, self._machine))
+            visit_lease.learn(lambda state: _moved(state, findings.oid, self._machine))
             return None
-        found = found.model_copy(update={"problem": failed.reason if failed else ""})
-        self._ports.keep(BASELINE_FILE, canonical(found.model_dump(mode="json")))
+        findings = findings.model_copy(update={"problem": failed.reason if failed else ""})
+        self._ports.keep(BASELINE_FILE, canonical(findings.model_dump(mode="json")))
         if failed is not None:
             visit_lease.learn(lambda state: with_problem(state, failed.reason))
             return failed
         folder = visit_lease.state.folder(self._claimed.move.index, self._claimed.move.instance)
-        passed = known_base(found, f"{folder}/{BASELINE_FILE}", machine=self._machine)
+        passed = known_base(findings, f"{folder}/{BASELINE_FILE}", machine=self._machine)
         visit_lease.learn(lambda state: state.model_copy(update={"base": passed}))
-        self._ports.say(f"{WHO}: {found.line}")
-        for line in told_besides(found):
+        self._ports.say(f"{WHO}: {findings.line}")
+        for line in remarks_on(findings):
             self._ports.say(f"{WHO}: {line}")
         return None
 

@@ -1,4 +1,4 @@
-"""What was found out about the base of an item, whether anything may be paid for on it, and when it is looked at again: rules only."""
+"""The findings about the base of an item, whether anything may be paid for on it, and when it is looked at again: rules only."""
 
 import re
 from collections import Counter
@@ -53,7 +53,7 @@ class BaseFindings(Value):
     wanted: str
     """`[tests] baseline`."""
     environment: BaseEnvironment | None = None
-    """None: no service tells, or it could not be made."""
+    """None: no service makes one, or it could not be made."""
     is_run: bool = False
     """Whether the suite was run."""
     timed_out: bool = False
@@ -87,12 +87,12 @@ class BaseFindings(Value):
         return ", ".join(_parts(self))
 
 
-def told_besides(found: BaseFindings) -> Iterator[str]:
-    """What whoever watches should hear of a base on which work may begin: how it is odd, with what to do."""
-    made = found.environment
+def remarks_on(findings: BaseFindings) -> Iterator[str]:
+    """What a user should know of a base on which work may begin: how it is odd, with what to do."""
+    environment = findings.environment
     # What was left out of an environment was said when it was made.
-    notes = () if made is None or made.is_reused else made.notes
-    lines = tuple(dict.fromkeys([*found.remedies, *notes]))
+    notes = () if environment is None or environment.is_reused else environment.notes
+    lines = tuple(dict.fromkeys([*findings.remedies, *notes]))
     yield from lines[:_MOST_SAID]
     if len(lines) > _MOST_SAID:
         yield f"and {len(lines) - _MOST_SAID} more remarks, in the ledger's `baseline.json`"
@@ -118,7 +118,10 @@ def environment_of(answers: Sequence[Answer[Prepared]]) -> BaseEnvironment:
 def not_made(answers: Sequence[Answer[Prepared]]) -> Failed | None:
     """Why an environment that services tell of cannot be used; None: it can."""
     blocking = [
-        found.message for each in answers for found in each.diagnostics if found.severity is Severity.BLOCKING
+        diagnostic.message
+        for each in answers
+        for diagnostic in each.diagnostics
+        if diagnostic.severity is Severity.BLOCKING
     ]
     return refused("\n".join(blocking)) if blocking else None
 
@@ -134,14 +137,14 @@ def refused(why: str) -> Failed:
 
 def verdict(report: TestReport, *, wanted: str) -> Failed | None:
     """Why nothing may be paid for where the suite of the base came out like this; None: work may begin."""
-    if (found := refusal_of(report, wanted=wanted, who=WHO)) is not None:
-        return found
+    if (refusal := refusal_of(report, wanted=wanted, who=WHO)) is not None:
+        return refusal
     why = nothing_ran(report) or none_passes(report, wanted=wanted)
     return refused(why) if why else None
 
 
 def with_report(
-    found: BaseFindings, report: TestReport, *, seconds: float, runs: int = 1, flaky: Sequence[str] = ()
+    findings: BaseFindings, report: TestReport, *, seconds: float, runs: int = 1, flaky: Sequence[str] = ()
 ) -> BaseFindings:
     """The findings with what came of the suite.
 
@@ -152,7 +155,7 @@ def with_report(
     outcomes = Counter(case.outcome for case in report.cases)
     failing = [case.id for case in report.cases if case.outcome in ("failed", "error")]
     unloaded = unloaded_of(report.collection_errors)
-    return found.model_copy(
+    return findings.model_copy(
         update={
             "is_run": True,
             "timed_out": report.timed_out,
@@ -173,22 +176,28 @@ def with_report(
     )
 
 
-def _parts(found: BaseFindings) -> Iterator[str]:
-    if not found.is_run:
-        yield "no test was run" if found.wanted != "none" else 'tests not run (`[tests] baseline = "none"`)'
+def _parts(findings: BaseFindings) -> Iterator[str]:
+    if not findings.is_run:
+        yield (
+            "no test was run" if findings.wanted != "none" else 'tests not run (`[tests] baseline = "none"`)'
+        )
     else:
-        yield _counted(found.passed, "passes", "pass")
-        if found.failed:
-            known = f" ({len(found.flaky)} of them flaky)" if found.flaky else ""
-            yield f"{found.failed} {'fails' if found.failed == 1 else 'fail'} already{known}"
-        if found.skipped:
-            yield f"{found.skipped} skipped"
-        if found.not_loaded:
-            yield f"{found.not_loaded} {'file' if found.not_loaded == 1 else 'files'} cannot be loaded"
-        if found.runs > 1:
-            yield f"run in {found.runs} parts"
-    if (made := found.environment) is not None:
-        yield "environment reused" if made.is_reused else f"environment made in {made.seconds:.1f} s"
+        yield _counted(findings.passed, "passes", "pass")
+        if findings.failed:
+            known = f" ({len(findings.flaky)} of them flaky)" if findings.flaky else ""
+            yield f"{findings.failed} {'fails' if findings.failed == 1 else 'fail'} already{known}"
+        if findings.skipped:
+            yield f"{findings.skipped} skipped"
+        if findings.not_loaded:
+            yield f"{findings.not_loaded} {'file' if findings.not_loaded == 1 else 'files'} cannot be loaded"
+        if findings.runs > 1:
+            yield f"run in {findings.runs} parts"
+    if (environment := findings.environment) is not None:
+        yield (
+            "environment reused"
+            if environment.is_reused
+            else f"environment made in {environment.seconds:.1f} s"
+        )
 
 
 def _counted(number: int, one: str, many: str) -> str:
@@ -254,13 +263,13 @@ def still_holds(
     return changed is not None and not matters(changed, specs=specs, tests_documents=known.tests_documents)
 
 
-def is_alike(known: KnownBase | None, found: BaseFindings) -> bool:
+def is_alike(known: KnownBase | None, findings: BaseFindings) -> bool:
     """Whether a base passed before that differs at most in its files."""
-    key = found.environment.key if found.environment else ""
+    key = findings.environment.key if findings.environment else ""
     return (
         known is not None
         and not known.problem
-        and (known.environment_key, known.wanted) == (key or None, found.wanted)
+        and (known.environment_key, known.wanted) == (key or None, findings.wanted)
     )
 
 
@@ -284,23 +293,23 @@ def _is_specification(path: str, folder: str) -> bool:
     return name != path and re.fullmatch(r"\d+\.md", name) is not None
 
 
-def known_base(found: BaseFindings, path: str, *, machine: str) -> KnownBase:
+def known_base(findings: BaseFindings, path: str, *, machine: str) -> KnownBase:
     """What a run remembers of a base on which work may begin.
 
     Args:
         path: the file of the ledger that holds the findings.
         machine: the kind of that on which its tests ran.
     """
-    key = found.environment.key if found.environment else ""
+    key = findings.environment.key if findings.environment else ""
     return KnownBase(
-        oid=found.oid,
+        oid=findings.oid,
         environment_key=key,
-        follows_from_files=bool(found.environment and found.environment.follows_from_files),
+        follows_from_files=bool(findings.environment and findings.environment.follows_from_files),
         machine=machine,
-        wanted=found.wanted,
-        line=found.line,
+        wanted=findings.wanted,
+        line=findings.line,
         path=path,
-        tests_documents=found.tests_documents,
+        tests_documents=findings.tests_documents,
     )
 
 

@@ -10,7 +10,7 @@ from cogworks.engine.consider import Considered, work_item
 from cogworks.engine.packs import frozen_in
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
-from cogworks.engine.remember import replies_in, told_before
+from cogworks.engine.remember import earlier_experience, replies_in
 from cogworks.engine.tasks import task_for, with_edits
 from cogworks.errors import ApprovalNeeded, BudgetReached, CogworksError
 from cogworks.forge.snapshot import Snapshot
@@ -103,7 +103,7 @@ def claimed(
         asked_s: what the runner's clock said when the claim was sent.
 
     Raises:
-        LedgerUnreadable: a file that the state tells of is not there.
+        LedgerUnreadable: a file that the state names is not there.
     """
     task = task_for(
         visit_lease.state,
@@ -117,7 +117,7 @@ def claimed(
     folder = visit_lease.state.folder(run.index, run.instance)
     is_last = _is_last(seen, run, visit_lease.state, task)
     known = {
-        "experience": told_before(folder, files),
+        "experience": earlier_experience(folder, files),
         "packs": frozen_in(files, visit_lease.state),
         "is_last": is_last,
         "closes_issue": is_last and seen.config.pull_requests.closes_issue,

@@ -38,8 +38,8 @@ def packs_of(paths: Sequence[str], read: ReadsFile, shipped: Sequence[str]) -> t
         name, _, rest = path.removeprefix(f"{FOLDER}/").partition("/")
         if rest:
             own.setdefault(name, {})[rest] = _text(path, read) if rest in FILES else ""
-    found = [read_pack(name, files, source="repository") for name, files in own.items()]
-    return (*found, *(shipped_pack(name) for name in shipped if name not in own))
+    own_packs = [read_pack(name, files, source="repository") for name, files in own.items()]
+    return (*own_packs, *(shipped_pack(name) for name in shipped if name not in own))
 
 
 def _text(path: str, read: ReadsFile) -> str:
@@ -159,7 +159,7 @@ def frozen_in(files: Mapping[str, str], state: RunState) -> FrozenPacks | None:
     """What the run decided about packs, out of what a claim brought back.
 
     Raises:
-        LedgerUnreadable: the file that the state tells of is not there, or is none.
+        LedgerUnreadable: the file that the state names is not there, or is none.
     """
     if not state.packs_at:
         return None

@@ -130,9 +130,9 @@ class SweepReport(Value):
     @property
     def exit_code(self) -> int:
         """0 where every step went well or had nothing to do, else the code that matters most."""
-        found = {row.step.exit_code for row in self.rows if row.step}
-        found |= {ConfigurationError.exit_code} if self.problem else set()
-        worst = next((code for code in SEVEREST if code in found), max(found, default=0))
+        codes = {row.step.exit_code for row in self.rows if row.step}
+        codes |= {ConfigurationError.exit_code} if self.problem else set()
+        worst = next((code for code in SEVEREST if code in codes), max(codes, default=0))
         return worst or (130 if self.is_cut_short else 0)
 
 
@@ -186,8 +186,8 @@ class Poller:
             else:
                 rows[item.number] = _skipped(item, verdict.reason)
         is_cut_short = self._step_through(seen, self._in_turn(movable, seen), rows)
-        told = tuple(rows[item.number] for item in seen.items)
-        return SweepReport(rows=told, problem=seen.problem, is_cut_short=is_cut_short)
+        sorted_rows = tuple(rows[item.number] for item in seen.items)
+        return SweepReport(rows=sorted_rows, problem=seen.problem, is_cut_short=is_cut_short)
 
     def _in_turn(self, movable: Sequence[tuple[Listed, str]], seen: Seen) -> list[tuple[Listed, str]]:
         """Those whose last step failed come last, so that they do not use up `--max` for the others."""
@@ -242,7 +242,7 @@ def keep_sweeping(
     *,
     interval_s: float,
     jitter: Callable[[], float],
-    tell: Callable[[SweepReport], None],
+    report: Callable[[SweepReport], None],
 ) -> SweepReport | None:
     """Sweep after sweep until the operator asks to stop; the last report, None where none was finished.
 
@@ -260,7 +260,7 @@ def keep_sweeping(
         pause_s = interval_s * (1 + JITTER * jitter())
         try:
             last = poller.sweep()
-            tell(last)
+            report(last)
         except TryAgainLater as error:
             world.say(str(error))
             pause_s = max(pause_s, error.retry_after_s or 0.0)
@@ -296,23 +296,25 @@ def pairs(
     Args:
         read: one item as `process` would see it, or why it cannot be read.
     """
-    found: list[Pair] = []
+    listed: list[Pair] = []
     for item in seen.items:
         verdict = judge(item, seen)
         if isinstance(verdict, Resting) and verdict.why != "leased":
             continue
-        if len(found) >= limit:
+        if len(listed) >= limit:
             break
         issue = IssueAddress(address.server_url, address.owner, address.name, item.number)
         considered = read(issue)
         if isinstance(considered, Considered):
             nodes = ready_nodes(considered)
         else:
-            # The step of an item that never began tells who asked for it what has to be mended.
-            is_told = isinstance(considered, ConfigurationError | UsageError) and not has_begun(item, seen)
-            nodes = ("",) if is_told else ()
-        found += [Pair(issue=item.number, url=issue.url, node=node) for node in nodes]
-    return tuple(found[:limit])
+            # The step of an item that never began reports to who asked for it what has to be mended.
+            is_reported = isinstance(considered, ConfigurationError | UsageError) and not has_begun(
+                item, seen
+            )
+            nodes = ("",) if is_reported else ()
+        listed += [Pair(issue=item.number, url=issue.url, node=node) for node in nodes]
+    return tuple(listed[:limit])
 
 
 def ready_nodes(seen: Considered) -> tuple[str, ...]:

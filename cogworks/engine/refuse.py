@@ -1,4 +1,4 @@
-"""An item that cannot begin: who asked for it is told once, on the issue, and the ledger keeps what was told."""
+"""An item that cannot begin: one comment on the issue says why, and the ledger keeps what was said."""
 
 import hashlib
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class Refused:
         return blocked_comment(self.problem) if self.blocked_by else problem_comment(self.problem)
 
 
-def tell_refusal(
+def post_refusal(
     ports: AnswerPorts,
     ledger: NewLedger,
     refused: Refused,
@@ -94,7 +94,7 @@ def tell_refusal(
         refused.considered or state or _born(refused.snapshot, new_run_id()), refused, event
     )
     try:
-        _tell(ports, ledger, refused, state, attempt)
+        _post(ports, ledger, refused, state, attempt)
     except StaleTip:
         raise
     except LostRace:
@@ -102,7 +102,7 @@ def tell_refusal(
 
 
 def _attempt(refused: Refused, *, take_over: bool) -> int:
-    """Which attempt to tell it this is; 0 = somebody else is at it."""
+    """Which attempt to post it this is; 0 = somebody else is at it."""
     left = refused.state.lease_of(INPUTS) if refused.state else None
     if refused.state is None or left is None:
         return 1
@@ -112,7 +112,7 @@ def _attempt(refused: Refused, *, take_over: bool) -> int:
 
 
 def _asked_by(tracker: Correspondence, snapshot: Snapshot) -> LabelEvent | None:
-    """The trigger label as somebody set it who is obeyed here; None where nobody is to be told."""
+    """The trigger label as somebody set it who is obeyed here; None where nobody is to be informed."""
     config = legible_config(snapshot.repository.config_files)
     labels, present = config.labels, set(snapshot.issue.labels)
     event = newest_event(snapshot, labels.trigger)
@@ -159,7 +159,7 @@ def _inputs(before: Inputs, snapshot: Snapshot, event: LabelEvent | None) -> Inp
     return before.model_copy(update={**seen, **({"last_label_event_id": event.id} if event else {})})
 
 
-def _tell(ports: AnswerPorts, ledger: NewLedger, refused: Refused, state: RunState, attempt: int) -> None:
+def _post(ports: AnswerPorts, ledger: NewLedger, refused: Refused, state: RunState, attempt: int) -> None:
     snapshot, is_heir = refused.snapshot, state.lease_of(INPUTS) is not None
     key = visit_key(state, INPUTS, state.inputs.times)
     lease = inputs_lease(state, visit_key=key, holder=ports.holder, attempt=attempt)

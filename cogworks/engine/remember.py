@@ -45,7 +45,7 @@ def remembers(pipeline: Pipeline, at: Instance) -> bool:
     return node.type == "llm" and CODE in node.outputs and not node.prompt
 
 
-def told_before(folder: str, files: Mapping[str, str]) -> tuple[Observation, ...] | None:
+def earlier_experience(folder: str, files: Mapping[str, str]) -> tuple[Observation, ...] | None:
     """What an earlier attempt of the visit remembered; None where its log does not say.
 
     Args:
@@ -62,12 +62,12 @@ def told_before(folder: str, files: Mapping[str, str]) -> tuple[Observation, ...
 
 
 def experience_in(logs: Sequence[EarlierLog], *, now: datetime) -> tuple[Observation, ...]:
-    """What the logs tell; the same for everybody who reads them on the same day.
+    """What the logs record; the same for everybody who reads them on the same day.
 
     Args:
         now: what GitHub's clock said when the step began.
     """
-    found: list[Observation] = []
+    observations: list[Observation] = []
     for log in logs:
         try:
             events = read_events(log.text)
@@ -75,8 +75,8 @@ def experience_in(logs: Sequence[EarlierLog], *, now: datetime) -> tuple[Observa
             # Whoever wants to know what is wrong with it asks `cogworks fsck`.
             continue
         age_days = max(0, (now.date() - log.written.date()).days)
-        found += observations_in(events, source=log.source, age_days=age_days)
-    return youngest(found)
+        observations += observations_in(events, source=log.source, age_days=age_days)
+    return youngest(observations)
 
 
 def remembering(tracker: ReadsLogs, claimed: Claimed, say: Callable[[str], None]) -> NodeTask:
@@ -162,9 +162,9 @@ def with_neighbours(tracker: ListsNeighbours, claimed: Claimed, say: Callable[[s
         listed = ()
     # An issue says what its parts say, and is no duplicate of them.
     listed = [each for each in listed if each.number != claimed.snapshot.issue.parent]
-    found = alike(task.item, listed, sub_item_label=task.conventions.sub_item_label)
+    matches = alike(task.item, listed, sub_item_label=task.conventions.sub_item_label)
     # Whoever takes the visit over has to ask the very same question, or it is paid for twice.
-    text = kept(canonical(_LIST.dump_python(found, mode="json")))
+    text = kept(canonical(_LIST.dump_python(matches, mode="json")))
     path = f"{state.folder(claimed.move.index, claimed.move.instance)}/{NEIGHBOURS_FILE}"
     claimed.visit_lease.keep({path: text})
     return task.model_copy(update={"neighbours": _LIST.validate_json(text)})
@@ -207,11 +207,14 @@ def alike(item: WorkItem, neighbours: Sequence[Neighbour], *, sub_item_label: st
         for each in neighbours
         if each.number != item.number and not each.head.startswith(own) and sub_item_label not in each.labels
     ]
-    wanted = _weights(item.title, item.body)
-    found = [_weights(each.title, each.body) for each in others]
-    spread = Counter(term for weights in (wanted, *found) for term in weights)
+    sought = _weights(item.title, item.body)
+    weights_of_others = [_weights(each.title, each.body) for each in others]
+    spread = Counter(term for weights in (sought, *weights_of_others) for term in weights)
     rarity = {term: math.log(1 + (len(others) + 1) / count) for term, count in spread.items()}
-    scored = [(_cosine(wanted, weights, rarity), each) for each, weights in zip(others, found, strict=True)]
+    scored = [
+        (_cosine(sought, weights, rarity), each)
+        for each, weights in zip(others, weights_of_others, strict=True)
+    ]
     near = [(score, each) for score, each in scored if score >= NEAR_ENOUGH]
     near.sort(key=lambda pair: (-pair[0], pair[1].number))
     return tuple(each for _, each in near[:MOST])

@@ -1,4 +1,4 @@
-"""What one step came to: what its visit publishes, and how it is told."""
+"""What one step came to: what its visit publishes, and how it is reported."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -88,7 +88,7 @@ def report(
             "codes": codes_of(state),
             "retry_in_s": retry_in_s,
             "urls": urls,
-            "warnings": tuple(told for told in (warning, many_comments(seen.snapshot)) if told),
+            "warnings": tuple(text for text in (warning, many_comments(seen.snapshot)) if text),
         }
     )
 

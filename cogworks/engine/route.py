@@ -46,10 +46,10 @@ def routing_procedure(pipeline: Pipeline, model_id: str) -> NodeProcedure:
         results = evaluate_edges(pipeline, node.id, task.inputs[VIEW], ask=ask)
         held = ", ".join(edge_id for edge_id, holds in results.items() if holds) or "no edge"
         fallbacks = sum(1 for answer in answers.values() if answer.fallback)
-        told = f"; {fallbacks} by fallback" if fallbacks else ""
+        by_fallback = f"; {fallbacks} by fallback" if fallbacks else ""
         return Succeeded(
             output={"answers": [answer.model_dump(mode="json") for answer in answers.values()]},
-            summary=f"{len(answers)} question(s) asked{told}; {held} holds",
+            summary=f"{len(answers)} question(s) asked{by_fallback}; {held} holds",
         )
 
     return run
@@ -73,8 +73,8 @@ def _answer(
     except InvalidReply as error:
         return _fallback(question, "unparseable", str(error), ports.say)
     if reply.answer == "unclear":
-        found = _fallback(question, "ambiguous", reply.reason, ports.say)
-        return found.model_copy(update={"model_id": model_id})
+        fallback = _fallback(question, "ambiguous", reply.reason, ports.say)
+        return fallback.model_copy(update={"model_id": model_id})
     return ConditionAnswer(question=question, answer=_SAID[reply.answer], why=reply.reason, model_id=model_id)
 
 

@@ -17,7 +17,7 @@ from cogworks.engine.consider import (
 from cogworks.engine.packs import MalformedPacks
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
-from cogworks.engine.refuse import Refused, tell_refusal
+from cogworks.engine.refuse import Refused, post_refusal
 from cogworks.engine.report import StepReport, outcome_after, report
 from cogworks.engine.tasks import missing_inputs, sources_of
 from cogworks.engine.visit import Ended, run_visit
@@ -79,7 +79,7 @@ def _consider(ports: StepPorts, item: ReadItem, wanted: Wanted) -> Considered:
     except NoSuchNode:
         raise
     except (ConfigurationError, UsageError) as error:
-        _tell(ports, item.snapshot, str(error), wanted)
+        _post_refusal(ports, item.snapshot, str(error), wanted)
         raise
 
 
@@ -97,7 +97,7 @@ def _act(ports: StepPorts, seen: Considered, wanted: Wanted) -> StepReport:
         case move.Wait(waiting_for=waits) if _is_held_before_it_began(seen):
             # There is no ledger yet, or nothing in it but this.
             problem = "\n".join(f"{wait.line}\n{wait.paste}".strip() for wait in waits)
-            _tell(ports, seen.snapshot, problem, wanted, considered=seen.state)
+            _post_refusal(ports, seen.snapshot, problem, wanted, considered=seen.state)
             return report(
                 "waiting", "; ".join(wait.line for wait in waits), seen, seen.state, waiting_for=waits
             )
@@ -164,8 +164,8 @@ def _answer(ports: StepPorts, seen: Considered, due: move.Answer) -> StepReport:
     state = answer(_answer_ports(ports), ledger, seen, due)
     _forget_ended(ports, seen)
     warning = _show(ports, seen, replace(seen.standing, state=state))
-    told = report("succeeded", "people were answered", seen, state, warning=warning)
-    return told.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
+    done = report("succeeded", "people were answered", seen, state, warning=warning)
+    return done.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
 
 
 def _forget_ended(ports: StepPorts, seen: Considered) -> None:
@@ -183,13 +183,13 @@ def _visit(ports: StepPorts, seen: Considered, run: move.Run, wanted: Wanted) ->
         return report("backed_off", str(error), seen, claimed.visit_lease.state)
     except MalformedPacks as error:
         # The visit was given back without a word of what it waits for: whoever dies before the telling leaves it to a sweep.
-        _tell(ports, read_item(ports.tracker).snapshot, str(error), wanted, has_claimed=True)
+        _post_refusal(ports, read_item(ports.tracker).snapshot, str(error), wanted, has_claimed=True)
         raise
     except ApprovalNeeded as error:
         return _asking(ports, seen, run, claimed, str(error))
     except ToBeContinued as error:
-        told = report("succeeded", f"{instance_name(run.instance)}: {error}", seen, claimed.visit_lease.state)
-        return told.model_copy(update={"node": instance_name(run.instance), "visit_key": run.visit_key})
+        done = report("succeeded", f"{instance_name(run.instance)}: {error}", seen, claimed.visit_lease.state)
+        return done.model_copy(update={"node": instance_name(run.instance), "visit_key": run.visit_key})
     except BudgetReached as error:
         state = claimed.visit_lease.state
         reason = shortage(state, seen.facts, seen.pipeline, run.instance)
@@ -211,7 +211,7 @@ def _asking(ports: StepPorts, seen: Considered, run: move.Run, claimed: Claimed,
     # A node beside it may go on meanwhile.
     is_more = bool(now.position.ready)
     message = f"{instance_name(run.instance)}: {problem}"
-    told = report(
+    asking = report(
         "succeeded" if is_more else "waiting",
         message,
         seen,
@@ -221,7 +221,7 @@ def _asking(ports: StepPorts, seen: Considered, run: move.Run, claimed: Claimed,
     )
     spend = visit_lease.spent - visit_lease.lease.spent
     ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": spend}
-    return told.model_copy(update=ours)
+    return asking.model_copy(update=ours)
 
 
 def _answer_ports(ports: StepPorts) -> AnswerPorts:
@@ -236,7 +236,7 @@ def _check(ports: StepPorts, seen: Considered, run: move.Run, wanted: Wanted) ->
     try:
         ports.check(seen.config, seen.snapshot.repository)
     except ConfigurationError as error:
-        _tell(ports, seen.snapshot, str(error), wanted)
+        _post_refusal(ports, seen.snapshot, str(error), wanted)
         raise
 
 
@@ -283,7 +283,7 @@ def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> S
     if ended.standing.state.status == "done":
         ports.forget(ended.standing.state.run_id)
     record = ended.standing.state.visits[-1]
-    told = report(
+    done = report(
         outcome_after(now, has_failed=isinstance(ended.outcome, Failed)),
         f"{instance_name(run.instance)}: {record.full_summary}",
         seen,
@@ -293,7 +293,7 @@ def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> S
         facts=ended.standing.facts,
     )
     ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
-    return told.model_copy(update=ours)
+    return done.model_copy(update=ours)
 
 
 def _give_up(ports: StepPorts, seen: Considered, lease: Lease, reason: str) -> StepReport:
@@ -353,7 +353,7 @@ def _show(ports: StepPorts, seen: Considered, now: Standing) -> str:
     return (ports.tracker.show(effects, seen.snapshot) or "") if effects else ""
 
 
-def _tell(
+def _post_refusal(
     ports: StepPorts,
     snapshot: Snapshot,
     problem: str,
@@ -372,7 +372,7 @@ def _tell(
     if state is None or state.refusal is not None or has_claimed:
         ledger = ports.ledger(snapshot)
         try:
-            tell_refusal(
+            post_refusal(
                 _answer_ports(ports), ledger, refused, take_over=wanted.take_over, new_run_id=ports.new_run_id
             )
         except StaleTip:

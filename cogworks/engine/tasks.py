@@ -50,11 +50,11 @@ def sources_of(
     # A rework edge discards what it repeats; what it preserves is handed on all the same.
     preserved = _preserved_slots(pipeline, node) if ordinal > 1 else ()
     wanted += [slot for slot in preserved if slot not in wanted]
-    found = [
+    maybe_sources = [
         _source(state, pipeline, slot, instance.sub_item, may_be_discarded=slot in preserved)
         for slot in wanted
     ]
-    sources = [source for source in found if source is not None]
+    sources = [source for source in maybe_sources if source is not None]
     if ordinal > 1:
         own = [
             _source(state, pipeline, slot, instance.sub_item, may_be_discarded=True) for slot in node.outputs
@@ -62,7 +62,7 @@ def sources_of(
         # Rework edits what there is and does not begin from nothing.
         sources += [each.model_copy(update={"is_earlier": True}) for each in own if each is not None]
     if instance.sub_item is not None:
-        # It is built on these, so it is told what they put out.
+        # It is built on these, so it reads what they put out.
         for dependency in state.sub_item(instance.sub_item).depends_on:
             for slot in node.outputs:
                 source = _source(state, pipeline, slot, dependency, may_be_discarded=False)
@@ -232,7 +232,7 @@ def _approved(
     state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts]
 ) -> dict[str, CommitOid]:
     """Slot of the item -> head of the pull request that people were shown it in."""
-    found: dict[str, CommitOid] = {}
+    heads: dict[str, CommitOid] = {}
     for visit in state.visits:
         is_result = visit.sub_item is None and visit.status == "succeeded" and not visit.is_discarded
         if not is_result or not pipeline.has(visit.node):
@@ -242,8 +242,8 @@ def _approved(
         now = pulls.get(known.number) if known else None
         # Closed unmerged it was rejected; what is only shown is closed because it was approved.
         if known is not None and now is not None and (now.state != "closed" or known.is_shown_only):
-            found.update(dict.fromkeys(node.outputs, now.head_oid))
-    return found
+            heads.update(dict.fromkeys(node.outputs, now.head_oid))
+    return heads
 
 
 def _sub_item_ref(state: RunState, key: SubItemKey) -> SubItemRef:

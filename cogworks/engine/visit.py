@@ -181,7 +181,7 @@ def _order(
     tracker: Tracker, claimed: Claimed, purse: Purse, deadline: Deadline, marked: dict[str, None]
 ) -> SessionOrder:
     """Args:
-    marked: takes the texts that give orders to the model, as far as its replies tell of them.
+    marked: takes the texts that give orders to the model, as far as its replies report them.
     """
     visit_lease, state, facts = claimed.visit_lease, claimed.visit_lease.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
@@ -199,7 +199,7 @@ def _order(
             purse.renew()
         # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
         visit_lease.check()
-        # The session's budget was cut when it was opened; what others spend since, only the ledger tells.
+        # The session's budget was cut when it was opened; what others spend since, only the ledger records.
         if reason := overdrawn(visit_lease.state, facts, claimed.pipeline, unsaid=visit_lease.unrecorded):
             raise BudgetReached(reason)
 
@@ -287,10 +287,10 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float, marked: Itera
 
 
 def _caution(outcome: Outcome, *, is_held: bool) -> str:
-    found = outcome.caution if isinstance(outcome, Succeeded) else ""
+    caution = outcome.caution if isinstance(outcome, Succeeded) else ""
     # Where the item waits, the question quotes them.
     steering = "" if is_held else remark(outcome.orders)
-    return f"{found} {steering}".strip()
+    return f"{caution} {steering}".strip()
 
 
 def _publish(
@@ -323,7 +323,7 @@ def _spend_of(record: ReplyRecord) -> Spend:
 def with_packs_chosen(
     claimed: Claimed, outcome: Outcome, tracker: Tracker, say: Callable[[str], None]
 ) -> Claimed:
-    """The visit together with the files that the packs it chose show; people are told of the choice.
+    """The visit together with the files that the packs it chose show; the choice is shown to people.
 
     They are read now and kept: what is edited later acts on later runs, and no later visit asks for them.
     """

@@ -93,12 +93,12 @@ class Purse:
         key = self._visit_lease.lease.visit_key
         lease = next(each for each in state.leases if each.visit_key == key)
         needs = self._needs(lease)
-        found = held(state, self._facts, self._pipeline, lease, needs=needs, window_usd=self._window_usd)
-        if must and not found.is_enough:
+        share = held(state, self._facts, self._pipeline, lease, needs=needs, window_usd=self._window_usd)
+        if must and not share.is_enough:
             raise BudgetReached(
-                self._refusal(state, needs, found), needs_usd=needs.cost_usd, needs_tokens=tokens_of(needs)
+                self._refusal(state, needs, share), needs_usd=needs.cost_usd, needs_tokens=tokens_of(needs)
             )
-        now = lease.model_copy(update={"reserved_usd": found.usd, "reserved_tokens": found.tokens})
+        now = lease.model_copy(update={"reserved_usd": share.usd, "reserved_tokens": share.tokens})
         return state.model_copy(
             update={"leases": tuple(now if each is lease else each for each in state.leases)}
         )
@@ -110,18 +110,18 @@ class Purse:
 
     def _needs(self, lease: Lease) -> Spend:
         """What of the session is not in the ledger yet, paid for or under way."""
-        told = lease.spent - self._visit_lease.lease.spent
+        recorded = lease.spent - self._visit_lease.lease.spent
         return Spend(
-            cost_usd=max(0.0, round(self._total.cost_usd - told.cost_usd, 9)),
-            input_tokens=max(0, tokens_of(self._total) - tokens_of(told)),
+            cost_usd=max(0.0, round(self._total.cost_usd - recorded.cost_usd, 9)),
+            input_tokens=max(0, tokens_of(self._total) - tokens_of(recorded)),
         )
 
-    def _refusal(self, state: RunState, needs: Spend, found: Held) -> str:
+    def _refusal(self, state: RunState, needs: Spend, share: Held) -> str:
         spent = state.spent
         return (
             f"budget: {spent.cost_usd:.2f} of {max_cost_usd(self._facts, self._pipeline):.2f} USD and "
             f"{tokens_of(spent)} of {self._facts.max_tokens} tokens are spent. Other runners of this item hold "
-            f"{found.others_usd:.2f} USD and {found.others_tokens} tokens. This call needs up to "
+            f"{share.others_usd:.2f} USD and {share.others_tokens} tokens. This call needs up to "
             f"{needs.cost_usd:.4f} USD and {tokens_of(needs)} tokens. It goes on when they report what they "
             f"spent. Or raise {budget_key(self._facts, self._pipeline)} or `budgets.pipeline_max_tokens`."
         )

@@ -254,8 +254,8 @@ class _Part:
         return _Part(self._whole, self._part.get("items", {}))
 
     def has_text(self, field: str) -> bool:
-        found = _Part(self._whole, self._part.get("properties", {}).get(field, {}))
-        return found.is_a("string") and field in self._part.get("required", ())
+        part = _Part(self._whole, self._part.get("properties", {}).get(field, {}))
+        return part.is_a("string") and field in self._part.get("required", ())
 
 
 def _file_entries(field: _Part) -> Iterable[str]:

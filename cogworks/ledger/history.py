@@ -46,8 +46,8 @@ class Entry(Value):
     subject: str
 
 
-class Told(Value):
-    """One commit as `cogworks log` tells it."""
+class LoggedEntry(Value):
+    """One commit as `cogworks log` shows it."""
 
     entry: Entry
     visit: int | None
@@ -92,7 +92,7 @@ def entry(oid: CommitOid, committed_date: datetime, text: str) -> Entry:
     )
 
 
-def told(entries: Iterable[Entry], state: RunState | None) -> tuple[Told, ...]:
+def logged_entries(entries: Iterable[Entry], state: RunState | None) -> tuple[LoggedEntry, ...]:
     """The entries with the visit each belongs to, and the cost of a visit at its end.
 
     Args:
@@ -107,15 +107,17 @@ def told(entries: Iterable[Entry], state: RunState | None) -> tuple[Told, ...]:
             indices[visit_key(state, at, index)] = index
         for visit in state.visits:
             indices[visit.visit_key], spent[visit.visit_key] = visit.index, visit.spend
-    return tuple(_told(each, indices, spent) for each in entries)
+    return tuple(_logged_entry(each, indices, spent) for each in entries)
 
 
-def _told(each: Entry, indices: Mapping[VisitKey, int], spent: Mapping[VisitKey, Spend]) -> Told:
+def _logged_entry(
+    each: Entry, indices: Mapping[VisitKey, int], spent: Mapping[VisitKey, Spend]
+) -> LoggedEntry:
     message = each.message
     if message is None:
-        return Told(entry=each, visit=None, spent=None)
+        return LoggedEntry(entry=each, visit=None, spent=None)
     ended = message.verb in ENDINGS
-    return Told(
+    return LoggedEntry(
         entry=each,
         visit=indices.get(message.visit_key),
         spent=spent.get(message.visit_key) if ended else None,
@@ -125,10 +127,10 @@ def _told(each: Entry, indices: Mapping[VisitKey, int], spent: Mapping[VisitKey,
 def _fields(body: str) -> dict[str, str]:
     fields: dict[str, str] = {}
     for line in body.splitlines():
-        found = _LINE.fullmatch(line.rstrip())
+        match = _LINE.fullmatch(line.rstrip())
         # The first of each counts: what follows may be somebody's addition.
-        if found is not None:
-            fields.setdefault(found["name"], found["value"])
+        if match is not None:
+            fields.setdefault(match["name"], match["value"])
     return fields
 
 

@@ -140,7 +140,7 @@ def check_graph(state: RunState, pipeline: Pipeline) -> Iterable[Finding]:
 def check_history(
     chain: Sequence[Link], *, root: CommitOid | None, state: RunState | None
 ) -> Iterable[Finding]:
-    """The history is one line from the root, only cogworks wrote it, and it tells of every visit in the state.
+    """The history is one line from the root, only cogworks wrote it, and it has an entry for every visit in the state.
 
     Args:
         chain: all of it, newest first.

@@ -211,7 +211,7 @@ class VisitLease:
 
     def _commit(self, recording: Callable[[RunState], EntryT]) -> tuple[EntryT, LedgerCommit]:
         for _ in range(MAX_RECORD_TRIES):
-            # A new number for every try: after a lost answer the message tells whether this very try moved the branch.
+            # A new number for every try: after a lost answer the message says whether this very try moved the branch.
             self._sequence += 1
             entry = recording(reduce(lambda state, change: change(state), self._learned, self.state))
             change = change_for(

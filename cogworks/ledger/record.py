@@ -193,7 +193,7 @@ def change_for(
 
 
 class LedgerCommit(Value):
-    """A commit that moved the ledger, and what its answer told beside."""
+    """A commit that moved the ledger, and what else its answer said."""
 
     oid: CommitOid
     echoed: Mapping[str, str]

@@ -127,9 +127,9 @@ def _check_replies(folder: str, files: Files) -> Iterable[Finding]:
     """Every model reply has the manifest of its prompt beside it, and they are numbered from 1 without a gap."""
     numbers: dict[str, set[int]] = {"reply": set(), "manifest": set()}
     for path in files:
-        found = _NUMBERED.fullmatch(path.removeprefix(f"{folder}/"))
-        if found is not None:
-            numbers[found[1]].add(int(found[2]))
+        match = _NUMBERED.fullmatch(path.removeprefix(f"{folder}/"))
+        if match is not None:
+            numbers[match[1]].add(int(match[2]))
     replies, manifests = numbers["reply"], numbers["manifest"]
     for number in sorted(replies ^ manifests):
         has, lacks = ("reply", "manifest") if number in replies else ("manifest", "reply")

@@ -18,7 +18,7 @@ from cogworks.engine.base_findings import (
     MOST_LISTED,
     BaseEnvironment,
     BaseFindings,
-    told_besides,
+    remarks_on,
     with_report,
 )
 from cogworks.engine.consider import Wanted
@@ -643,4 +643,4 @@ def test_what_a_suite_and_its_environment_both_remark_is_said_once() -> None:
         remedies=(remark,),
     )
 
-    assert list(told_besides(found)) == [remark, "one more"]
+    assert list(remarks_on(found)) == [remark, "one more"]

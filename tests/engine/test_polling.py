@@ -146,7 +146,7 @@ def test_an_item_that_waits_gets_no_second_step_while_nothing_changes() -> None:
 
 def swept(world: ToldWorld, jitter: float = 0.5) -> tuple[SweepReport | None, int]:
     reports: list[SweepReport] = []
-    last = keep_sweeping(Poller(world), interval_s=60, jitter=lambda: jitter, tell=reports.append)
+    last = keep_sweeping(Poller(world), interval_s=60, jitter=lambda: jitter, report=reports.append)
     return last, len(reports)
 
 
@@ -174,7 +174,7 @@ def test_a_configuration_that_breaks_later_is_waited_out_but_not_at_the_first_sw
 
     world.failures = [broken]
     with pytest.raises(ConfigurationError):
-        keep_sweeping(poller, interval_s=1, jitter=lambda: 0.0, tell=lambda _: None)
+        keep_sweeping(poller, interval_s=1, jitter=lambda: 0.0, report=lambda _: None)
 
 
 def test_a_sweep_through_a_broken_configuration_steps_and_ends_with_2() -> None:

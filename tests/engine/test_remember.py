@@ -6,7 +6,7 @@ import pytest
 
 from cogworks.cycle.eventlog import read_events, segments
 from cogworks.cycle.events import Header, Observation
-from cogworks.engine.remember import experience_in, remembers, told_before
+from cogworks.engine.remember import earlier_experience, experience_in, remembers
 from cogworks.errors import TryAgainLater
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.pipeline.graph import Instance
@@ -131,7 +131,9 @@ def test_a_log_that_is_not_what_was_written_tells_nothing(text: str) -> None:
 
     assert experience_in([log(text)], now=NOON) == ()
     assert experience_in([log(text), whole], now=NOON) == experience_in([whole], now=NOON) != ()
-    assert told_before("f", {"f/events-1.ndjson": text}) is None or text.startswith(LOG.split("\n", 1)[0])
+    assert earlier_experience("f", {"f/events-1.ndjson": text}) is None or text.startswith(
+        LOG.split("\n", 1)[0]
+    )
 
 
 def test_a_log_from_the_future_is_as_young_as_can_be() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.ledger.history import ENDINGS, entry, parse_message, told
+from cogworks.ledger.history import ENDINGS, entry, logged_entries, parse_message
 from cogworks.ledger.record import change_for
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
@@ -133,7 +133,7 @@ def test_a_visit_is_priced_where_it_ends_and_nowhere_else() -> None:
         for key, verb in verbs
     ]
 
-    rows = [(row.visit, row.spent.cost_usd if row.spent else None) for row in told(entries, state)]
+    rows = [(row.visit, row.spent.cost_usd if row.spent else None) for row in logged_entries(entries, state)]
 
     assert rows == [(1, None), (1, 0.5), (2, 0.25), (None, None)]
     assert {verb for _, verb in verbs} - ENDINGS == {"claim"}
@@ -143,7 +143,7 @@ def test_a_commit_of_somebody_else_keeps_its_subject() -> None:
     found = entry(CommitOid("0" * 40), NOON, "Tidy up\n\nby hand\n")
 
     assert (found.message, found.subject) == (None, "Tidy up")
-    assert told([found], None)[0].visit is None
+    assert logged_entries([found], None)[0].visit is None
 
 
 def test_a_sub_item_is_told_from_its_node() -> None:
