@@ -118,12 +118,12 @@ def harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
             "uncollected": before.uncollected | (after.uncollected & frozenset(paths)) | folders,
         }
     )
-    found = setback_of(worse(known, after), after, [run.report])
+    setback = setback_of(worse(known, after), after, [run.report])
     others = restated_by(paths, run)
-    return found.model_copy(
+    return setback.model_copy(
         update={
-            "broken": tuple(case for case in found.broken if file_of(case.id) not in paths),
-            "vanished": tuple(test for test in found.vanished if test not in others),
+            "broken": tuple(case for case in setback.broken if file_of(case.id) not in paths),
+            "vanished": tuple(test for test in setback.vanished if test not in others),
         }
     )
 

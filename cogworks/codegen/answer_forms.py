@@ -84,15 +84,15 @@ def amended(
         kept: normalised paths; where the answer says nothing of one, what the earlier answer wrote stands.
     """
     written = {normalised(file.path): file for file in earlier if file.action != "delete"}
-    found = in_one_form(reply, Overlaid(texts, {path: file.content for path, file in written.items()}))
-    if found.problems:
-        return found
+    placed = in_one_form(reply, Overlaid(texts, {path: file.content for path, file in written.items()}))
+    if placed.problems:
+        return placed
     there, named = frozenset(texts.files()), paths_of(reply)
     changed = [
         file.model_copy(update={"action": "create"})
         if file.action == "modify" and file.path in written and file.path not in there
         else file
-        for file in found.files
+        for file in placed.files
     ]
     standing = [file for path, file in written.items() if path in kept and path not in named]
     return InOneForm((*changed, *standing))
@@ -140,12 +140,12 @@ def _patched(reply: ChangedFiles, texts: Texts) -> InOneForm:
     return _spelled_out(normalised_diff(text, sources), sources)
 
 
-def _spelled_out(found: Normalised, sources: Mapping[str, str]) -> InOneForm:
-    if found.diff is None:
-        return InOneForm((), found.problems)
-    if problems := tuple(problem for file in found.diff.files if (problem := _more_than_text(file))):
+def _spelled_out(outcome: Normalised, sources: Mapping[str, str]) -> InOneForm:
+    if outcome.diff is None:
+        return InOneForm((), outcome.problems)
+    if problems := tuple(problem for file in outcome.diff.files if (problem := _more_than_text(file))):
         return InOneForm((), problems)
-    return InOneForm(tuple(_whole(file, sources.get(file.path)) for file in found.diff.files))
+    return InOneForm(tuple(_whole(file, sources.get(file.path)) for file in outcome.diff.files))
 
 
 def _more_than_text(file: FileDiff) -> str | None:

@@ -72,9 +72,9 @@ class Asides:
         return self._checked(self._workspace.files())
 
     def _checked(self, files: Sequence[str]) -> ActionResult:
-        found = self._ports.service.validate(self._workspace, list(files)) if files else ()
+        diagnostics = self._ports.service.validate(self._workspace, list(files)) if files else ()
         return ActionResult(
-            outcome=Outcome.DONE, files=tuple(files), output="\n".join(_line(each) for each in found)
+            outcome=Outcome.DONE, files=tuple(files), output="\n".join(_line(each) for each in diagnostics)
         )
 
     def _inspect(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
@@ -112,9 +112,9 @@ def _traces(report: TestReport) -> str:
     return "\n".join([*report.collection_errors, *failures])
 
 
-def _line(found: Diagnostic) -> str:
-    place = found.artifact if found.line is None else f"{found.artifact}:{found.line}"
-    return f"{place}: {found.severity.value}: {found.category}: {found.message}"
+def _line(diagnostic: Diagnostic) -> str:
+    place = diagnostic.artifact if diagnostic.line is None else f"{diagnostic.artifact}:{diagnostic.line}"
+    return f"{place}: {diagnostic.severity.value}: {diagnostic.category}: {diagnostic.message}"
 
 
 PEOPLE = "people"

@@ -23,7 +23,7 @@ class Branching:
 
     def __init__(self, tree: History, notes: Notes, tell: Callable[..., None]) -> None:
         """Args:
-        tell: is told of every turn: its kind, and data by name.
+        tell: called for every turn with its kind, and data by name.
         """
         self._tree = tree
         self._notes = notes
@@ -154,7 +154,7 @@ def _kept_in_words(number: int, landmark: RepairTarget, result: Result) -> str:
 
 
 BROKEN = "action.broken"
-"""What was told before it belongs to an action that raised; nothing of that is under way any more."""
+"""The entries before it belong to an action that raised; nothing of that is under way any more."""
 
 
 class Chronicle:
@@ -173,17 +173,17 @@ class Chronicle:
         self.tell(moment.kind, step=moment.step, **moment.data)
 
     @property
-    def untold(self) -> tuple[TraceEntry, ...]:
-        """What no result has told of yet; after a run that was broken off, the beginning of its last action."""
+    def unreported(self) -> tuple[TraceEntry, ...]:
+        """What no result has reported yet; after a run that was broken off, the beginning of its last action."""
         return tuple(self._entries)
 
-    def taken(self) -> tuple[TraceEntry, ...]:
-        """All that was told since this was asked last."""
+    def take_entries(self) -> tuple[TraceEntry, ...]:
+        """All entries since the last call."""
         entries, self._entries = tuple(self._entries), []
         return entries
 
     def guarded(self, handler: Handler) -> Handler:
-        """The handler; when it raises, whoever tells the next result also tells that this one broke."""
+        """The handler; when it raises, the next result also says that this one broke."""
 
         @wraps(handler)
         def carry_out(payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:

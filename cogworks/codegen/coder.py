@@ -52,13 +52,13 @@ class Coder:
         """The files of the last answer."""
         self.requests = 0
         self.suspects: Sequence[str] = ()
-        """The places that the failing tests lead to; told to whoever tries again."""
+        """The places that the failing tests lead to; sent with the next question."""
         self.evidence: Sequence[str] = ()
-        """What probes of these places showed; told with them."""
+        """What probes of these places showed; sent with them."""
         self.in_code: Sequence[str] = ()
         """Files of code in which tests stand; there the coder writes its own."""
         self.ruling = ""
-        """Why a test that the last answer disputes stays; told with the next question, and then empty."""
+        """Why a test that the last answer disputes stays; sent with the next question, and then empty."""
 
     def brings_tests(self, in_code: Sequence[str]) -> None:
         """Nobody hands tests over: they stand in these files of the code."""
@@ -72,17 +72,17 @@ class Coder:
         if self._tests is None:
             reply = self._answer(CodeChange, "code_generation", context)
             return self._refused(reply) or reply
-        found = self._answer(Implementation, "implementation", context)
-        if found.test_dispute.test_id or found.test_dispute.reason:
-            return found.test_dispute
-        return self._refused(found) or CodeChange(
-            summary=found.summary,
-            files=found.files,
-            edits=found.edits,
-            unified_diff=found.unified_diff,
+        implementation = self._answer(Implementation, "implementation", context)
+        if implementation.test_dispute.test_id or implementation.test_dispute.reason:
+            return implementation.test_dispute
+        return self._refused(implementation) or CodeChange(
+            summary=implementation.summary,
+            files=implementation.files,
+            edits=implementation.edits,
+            unified_diff=implementation.unified_diff,
             tests=self._tests.announced,
-            notes=found.notes,
-            beyond_plan=found.beyond_plan,
+            notes=implementation.notes,
+            beyond_plan=implementation.beyond_plan,
         )
 
     def _answer(self, reply_type: type[Answer], prompt: str, context: CycleContext) -> Answer:
@@ -90,8 +90,8 @@ class Coder:
         if self.ruling:
             talk.tell("_test_stands", {"ruling": self.ruling})
             self.ruling = ""
-        elif self._last_paths and (told := self._since(context)):
-            talk.tell("_tried", told)
+        elif self._last_paths and (news := self._since(context)):
+            talk.tell("_tried", news)
         reply = talk.answer(purpose=purpose_of(prompt, self._task.visit, self.requests))
         self._last_paths = paths_of(reply) or (self._item.key,)
         self._ports.checkpoint()

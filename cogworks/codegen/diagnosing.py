@@ -72,10 +72,10 @@ class Inquiry:
             steps=localised.steps,
         )
         watching = Watching(self._tell, self._tools.say)
-        found = self._notes.findings = investigate(
+        findings = self._notes.findings = investigate(
             scene, sandbox_pool, limits, watching, proposed=patches, known=known or Findings(), at=before
         )
-        suspects = found.in_order(localised.suspects)
+        suspects = findings.in_order(localised.suspects)
         self._tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])
         return localised.model_copy(update={"suspects": suspects})
 
@@ -91,21 +91,21 @@ class Inquiry:
             targets=self._job.instance.failing_tests,
             kept=tuple(self._notes.kept),
         )
-        found = proposed(
+        proposal = proposed(
             situation,
             self._tools.model,
             self._tools.explorer.text,
             most=most,
             purpose=f"fix-investigate-{self._times}",
         )
-        self._notes.recalled += found.candidates
+        self._notes.recalled += proposal.candidates
         self._tell(
             "probes.proposed",
-            candidates=[each.id for each in found.candidates],
-            patches=[each.id for each in found.patches],
-            problems=list(found.problems),
+            candidates=[each.id for each in proposal.candidates],
+            patches=[each.id for each in proposal.patches],
+            problems=list(proposal.problems),
         )
-        return found.patches
+        return proposal.patches
 
 
 class Diagnosis:
@@ -113,7 +113,7 @@ class Diagnosis:
 
     def __init__(self, job: Job, tools: Tools, notes: Notes, tell: Callable[..., None]) -> None:
         """Args:
-        tell: is told of every stage: its kind, and data by name.
+        tell: called for every stage with its kind, and data by name.
         """
         self._job = job
         self._tools = tools
@@ -132,8 +132,8 @@ class Diagnosis:
 
     def localise(self, reports: Sequence[TestReport], *, hops: int) -> Localised:
         """The suspects behind the first of these reports in which a test of the task fails."""
-        found = [each for report in reports if (each := failing_targets(report, self._job.instance))]
-        self._failing = found[0] if found else TestReport(cases=())
+        failing = [each for report in reports if (each := failing_targets(report, self._job.instance))]
+        self._failing = failing[0] if failing else TestReport(cases=())
         reach = Reach(
             hops=hops,
             padding_lines=self._job.options.limits.slice_padding_lines,
@@ -160,8 +160,8 @@ class Diagnosis:
         Raises:
             TreeChanged: the worktree is not what it was.
         """
-        found = self._notes.localised = self._inquiry.into(localised, self._failing)
-        return found
+        probed = self._notes.localised = self._inquiry.into(localised, self._failing)
+        return probed
 
     def plan(self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool) -> tuple[Branch, ...]:
         """The ways to a repair; where no plan can be had, the next suspects, and none when all were tried."""
@@ -173,10 +173,10 @@ class Diagnosis:
             pattern = fallback_pattern(localised.suspects)
             self._synthesize(pattern)
             self._notes.planned = Planned(pattern=pattern)
-        found = self._notes.planned
-        if landmarks := followed(found.landmarks, most=options.max_steps):
-            left = found.pattern.model_copy(
-                update={"alternatives": self._untried(found.pattern.alternatives)}
+        planned = self._notes.planned
+        if landmarks := followed(planned.landmarks, most=options.max_steps):
+            left = planned.pattern.model_copy(
+                update={"alternatives": self._untried(planned.pattern.alternatives)}
             )
             return planned_branches(landmarks, left, localised.slices)
         return suspected_branches(localised.suspects, localised.slices, given_up=self._given_up)
@@ -233,7 +233,7 @@ class Diagnosis:
         pattern = before.pattern if keep_pattern and before else self._combined(situation)
         self._synthesize(pattern)
         self._tell("planner.landmarks.start")
-        found = planned(
+        plan = planned(
             situation,
             pattern,
             self._tools.model,
@@ -241,20 +241,20 @@ class Diagnosis:
             purpose=f"fix-landmarks-{self._analyses}",
             looked=self._looked,
         )
-        landmarks = [each.id for each in found.landmarks]
-        self._tell("planner.landmarks.done", landmarks=landmarks, problems=list(found.problems))
-        return found
+        landmarks = [each.id for each in plan.landmarks]
+        self._tell("planner.landmarks.done", landmarks=landmarks, problems=list(plan.problems))
+        return plan
 
     def _combined(self, situation: Situation) -> FailurePattern:
         self._tell("combine.start")
-        found = combined(
+        answer = combined(
             situation, self._tools.model, purpose=f"fix-combine-{self._analyses}", looked=self._looked
         )
-        place = found.pattern.primary_location
+        place = answer.pattern.primary_location
         self._tell(
-            "combine.done", artifact=place.artifact, lines=list(place.lines), problems=list(found.problems)
+            "combine.done", artifact=place.artifact, lines=list(place.lines), problems=list(answer.problems)
         )
-        return found.pattern
+        return answer.pattern
 
     def _looked(self) -> tuple[Slice, ...]:
         """Every stretch that was shown, as it is now."""
@@ -268,11 +268,11 @@ class Diagnosis:
     def _synthesize(self, pattern: FailurePattern) -> None:
         """What the pattern and the probes come to together."""
         self._tell("planner.synthesize.start")
-        found = self._notes.understanding = understood(pattern, self._notes.findings)
+        understanding = self._notes.understanding = understood(pattern, self._notes.findings)
         self._tell(
             "planner.synthesize.done",
-            invariants=len(found.invariants),
-            dependencies=len(found.dependencies),
+            invariants=len(understanding.invariants),
+            dependencies=len(understanding.dependencies),
         )
 
     def _situation(self, localised: Localised, reasons: Sequence[str]) -> Situation:

@@ -53,7 +53,7 @@ class RunLog:
         if not isinstance(body, ExecutionComplete):
             return ()
         times = event.wall.get("trace_ms", ())
-        found = [
+        added = [
             self._record(at_ms, entry.kind, entry.data)
             for at_ms, entry in zip(times, body.result.trace, strict=True)
         ]
@@ -64,22 +64,22 @@ class RunLog:
                 "reason": body.result.summary or self._reason,
                 "cycles": event.cycle,
             }
-            found.append(self._record(event.wall.get("at_ms", 0.0), "controller.finish", end))
-        return tuple(found)
+            added.append(self._record(event.wall.get("at_ms", 0.0), "controller.finish", end))
+        return tuple(added)
 
     def _record(self, at_ms: float, kind: str, data: dict[str, Any]) -> Record:
         return _record_at(self._began_s + at_ms / 1000, kind, data)
 
 
-def run_log(events: Iterable[Event], untold: Iterable[TraceEntry] = ()) -> tuple[Record, ...]:
+def run_log(events: Iterable[Event], unreported: Iterable[TraceEntry] = ()) -> tuple[Record, ...]:
     """The records of a whole run, or of one that was broken off.
 
     Args:
-        untold: what happened in the action that broke it off; no event tells of that.
+        unreported: what happened in the action that broke it off; no event reports that.
     """
     log = RunLog()
-    told = [record for event in events for record in log.records(event)]
-    return (*told, *(_record_at(entry.at_s or 0.0, entry.kind, entry.data) for entry in untold))
+    records = [record for event in events for record in log.records(event)]
+    return (*records, *(_record_at(entry.at_s or 0.0, entry.kind, entry.data) for entry in unreported))
 
 
 def _record_at(at_s: float, kind: str, data: dict[str, Any]) -> Record:
@@ -97,21 +97,21 @@ def _start(header: Header) -> dict[str, Any]:
 
 
 def dossier(
-    events: Sequence[Event], notes: Notes, *, patch: str, untold: Sequence[TraceEntry] = ()
+    events: Sequence[Event], notes: Notes, *, patch: str, unreported: Sequence[TraceEntry] = ()
 ) -> Mapping[str, str]:
     """File name -> text; what a run did not come to is not there.
 
     Args:
-        untold: what happened in the action that broke the run off.
+        unreported: what happened in the action that broke the run off.
     """
-    found = {
+    files = {
         **{f"events-{number}.ndjson": text for number, text in enumerate(segments(events), 1)},
-        "events.ndjson": "".join(f"{record_line(record)}\n" for record in run_log(events, untold)),
+        "events.ndjson": "".join(f"{record_line(record)}\n" for record in run_log(events, unreported)),
         "final_patch.txt": patch,
     }
     if notes.localised is not None:
         ranking = notes.localised.ranking
-        found["candidates.json"] = _json(
+        files["candidates.json"] = _json(
             {
                 "suspects": [each.model_dump(mode="json") for each in notes.localised.suspects],
                 "weights": dict(ranking.weights),
@@ -123,22 +123,22 @@ def dossier(
             }
         )
     if notes.findings is not None:
-        found["blackboard.json"] = _json(blackboard_of(notes.findings))
+        files["blackboard.json"] = _json(blackboard_of(notes.findings))
     if notes.planned is not None:
         pattern = notes.planned.pattern
-        found["failure_pattern.json"] = _json(pattern.model_dump(mode="json"))
+        files["failure_pattern.json"] = _json(pattern.model_dump(mode="json"))
     if notes.understanding is not None:
-        found["understanding.json"] = _json(notes.understanding.model_dump(mode="json"))
+        files["understanding.json"] = _json(notes.understanding.model_dump(mode="json"))
     if notes.landmarks:
-        found["landmarks.json"] = _json([each.model_dump(mode="json") for each in notes.landmarks])
+        files["landmarks.json"] = _json([each.model_dump(mode="json") for each in notes.landmarks])
     if notes.courses:
-        found["plan.json"] = _json([_course(each) for each in notes.courses])
+        files["plan.json"] = _json([_course(each) for each in notes.courses])
     if notes.tried:
-        found["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
+        files["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
     if notes.proof is not None:
-        found["proof.json"] = _json(notes.proof.model_dump(mode="json"))
-        found["proof.md"] = markdown(summarised(notes.proof), whole="`proof.json`")
-    return found
+        files["proof.json"] = _json(notes.proof.model_dump(mode="json"))
+        files["proof.md"] = markdown(summarised(notes.proof), whole="`proof.json`")
+    return files
 
 
 def _course(course: Course) -> dict[str, Any]:
@@ -148,8 +148,8 @@ def _course(course: Course) -> dict[str, Any]:
         for each in course.branches
     ]
     left = [[landmark.id for landmark in unit] for unit in course.units]
-    told = course.model_dump(mode="json", exclude={"branches", "units"})
-    return {**told, "units": left, "branches": branches}
+    fields = course.model_dump(mode="json", exclude={"branches", "units"})
+    return {**fields, "units": left, "branches": branches}
 
 
 def probed(findings: Findings | None) -> list[dict[str, Any]]:
@@ -222,8 +222,8 @@ def _nearest(best: Tried, notes: Notes) -> str:
         f"{file.path}:{file.hunks[0].old_start}" if file.hunks else file.path
         for file in parse_diff(diffs.get(best.candidate, "")).diff.files
     ]
-    told = "; ".join(best.result.reasons) or best.result.code
-    return f"Nearest miss: {', '.join(places) or best.landmark}: {best.result.code}: {told}"
+    reasons = "; ".join(best.result.reasons) or best.result.code
+    return f"Nearest miss: {', '.join(places) or best.landmark}: {best.result.code}: {reasons}"
 
 
 def _remedy(best: Tried) -> str:

@@ -203,21 +203,21 @@ class GovernedActions:
         return Approvals(tree=self._tree, approved=self._approved)
 
     def _as_tool(self, handler: Handler) -> ToolHandler:
-        def call_action(given: dict[str, Any], call: Call) -> dict[str, Any]:
+        def call_action(parameters: dict[str, Any], call: Call) -> dict[str, Any]:
             doing = self._doing
             if doing is None:
                 raise ToolFailed("not_asked", "no cycle asked for this action")
-            payload = doing.payload.model_copy(update={"parameters": given})
+            payload = doing.payload.model_copy(update={"parameters": parameters})
             limit_ms = min(doing.deadline_ms, round(call.timeout_s * 1000))
             try:
                 doing.result = handler(payload, doing.context, limit_ms)
             except DeadlinePassed as error:
-                said = str(error) or f"{payload.action} took more than {limit_ms} ms"
-                raise ToolFailed("timeout", said) from error
+                message = str(error) or f"{payload.action} took more than {limit_ms} ms"
+                raise ToolFailed("timeout", message) from error
             except OSError as error:
-                if is_full(error) and (found := unfit(error)) is not None:
+                if is_full(error) and (failure := unfit(error)) is not None:
                     # No other choice of the cycle would find room.
-                    raise found from error
+                    raise failure from error
                 raise
             return {"outcome": doing.result.outcome.value, "summary": doing.result.summary}
 

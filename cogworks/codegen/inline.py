@@ -1,6 +1,6 @@
 """Tests that stand in the very files of the code, as those of most crates do: they come with it, and nobody hands them over.
 
-Where such tests stand is told by the names that runners give them and by indentation, in whatever language.
+The names that runners give them, and indentation, show where such tests stand, in whatever language.
 """
 
 import re
@@ -38,23 +38,23 @@ def may_hold_tests(item: PlannedItem) -> bool:
     return not any(is_test_path(path) for path in item.files)
 
 
-def code_with_tests(item: PlannedItem, found: TestReport) -> tuple[str, ...]:
+def code_with_tests(item: PlannedItem, baseline: TestReport) -> tuple[str, ...]:
     """The planned files of code in which tests stand; none where the plan names a file of tests as well.
 
     Examples in documentation are no place for the tests of a change, unless no other file holds any.
 
     Args:
-        found: the suite without the change.
+        baseline: the suite without the change.
     """
     if not may_hold_tests(item):
         return ()
-    named = [(file_of(case.id), _is_example(case.id)) for case in found.cases]
+    named = [(file_of(case.id), _is_example(case.id)) for case in baseline.cases]
     tested = {file for file, is_example in named if not is_example}
     holding = tested or {file for file, _ in named}
     return tuple(path for path in item.files if path in holding)
 
 
-def unshown(reply: CodeChange, texts: Mapping[str, str], found: TestReport) -> tuple[str, ...]:
+def unshown(reply: CodeChange, texts: Mapping[str, str], baseline: TestReport) -> tuple[str, ...]:
     """The files of code that an answer names for their tests although the tests in them are as they were.
 
     Args:
@@ -65,21 +65,21 @@ def unshown(reply: CodeChange, texts: Mapping[str, str], found: TestReport) -> t
     return tuple(
         f"{path} is listed in `tests`, and its tests are as they were; add tests there that fail without the change"
         for path, before in texts.items()
-        if path in reply.tests and _same_tests(before, written.get(path, before), _of(path, found))
+        if path in reply.tests and _same_tests(before, written.get(path, before), _of(path, baseline))
     )
 
 
-def inline_lines(workspace: Workspace, since: str, found: TestReport) -> dict[str, frozenset[int]]:
+def inline_lines(workspace: Workspace, since: str, baseline: TestReport) -> dict[str, frozenset[int]]:
     """Files of code that differ from a branch or commit -> the numbers, from 1, of the lines that belonged to tests there.
 
     Args:
-        found: a run of the tests that were there.
+        baseline: a run of the tests that were there.
     """
     texts = (
-        texts_before(workspace, since) if any(not is_test_path(file_of(c.id)) for c in found.cases) else {}
+        texts_before(workspace, since) if any(not is_test_path(file_of(c.id)) for c in baseline.cases) else {}
     )
     return {
-        path: frozenset(_lines_of_tests(text, _of(path, found)))
+        path: frozenset(_lines_of_tests(text, _of(path, baseline)))
         for path, text in texts.items()
         if text is not None and not is_test_path(path)
     }
@@ -91,7 +91,7 @@ def _lines_of_tests(text: str, tests: Sequence[str]) -> Iterator[int]:
 
 
 def with_tests_of(before: str, after: str, tests: Sequence[str]) -> str | None:
-    """The text before a change with the tests after it; None where that cannot be told for sure.
+    """The text before a change with the tests after it; None where that is not certain.
 
     It can where all tests of the file stand in one block that both texts have once.
 
@@ -114,8 +114,8 @@ def _is_example(test: str) -> bool:
     return _EXAMPLE.fullmatch(test.partition("::")[2]) is not None
 
 
-def _of(path: str, found: TestReport) -> tuple[str, ...]:
-    return tuple(case.id for case in found.cases if file_of(case.id) == path and not _is_example(case.id))
+def _of(path: str, report: TestReport) -> tuple[str, ...]:
+    return tuple(case.id for case in report.cases if file_of(case.id) == path and not _is_example(case.id))
 
 
 def _segments(test: str) -> tuple[str, ...]:
@@ -135,11 +135,11 @@ def _same_tests(before: str, after: str, tests: Sequence[str]) -> bool:
 
 def _stretches(text: str, tests: Sequence[str]) -> list[Stretch]:
     """The blocks that tests and the groups right around them begin."""
-    found: list[Stretch] = []
+    stretches: list[Stretch] = []
     for names in {_segments(test)[-2:] for test in tests}:
-        found += _blocks(text, names[-1], is_group=False)
-        found += _blocks(text, names[0]) if len(names) > 1 else ()
-    return sorted(set(found))
+        stretches += _blocks(text, names[-1], is_group=False)
+        stretches += _blocks(text, names[0]) if len(names) > 1 else ()
+    return sorted(set(stretches))
 
 
 def _blocks(text: str, name: str, *, is_group: bool = True) -> list[Stretch]:
@@ -189,35 +189,41 @@ def texts_before(workspace: Workspace, since: str) -> dict[str, str | None]:
 
 
 def without_code(
-    ports: NodePorts, workspace: Workspace, found: Side, *, after: TestReport, tests: Sequence[str], who: str
+    ports: NodePorts,
+    workspace: Workspace,
+    baseline: Side,
+    *,
+    after: TestReport,
+    tests: Sequence[str],
+    who: str,
 ) -> Side:
     """What the change is proven against, its own tests run on the files as they were with nothing but tests put in.
 
-    As it was where these files cannot be told apart for sure.
+    As it was where these files cannot be separated for sure.
 
     Args:
-        found: the suite on the tree that the change began with.
+        baseline: the suite on the tree that the change began with.
         after: the suite with the change.
         tests: the files whose tests the change is about.
     """
-    changes = _taken_back(workspace, found.tree.commit, after, tests)
+    changes = _taken_back(workspace, baseline.tree.commit, after, tests)
     if not changes or workspace.apply(changes) is not None:
         workspace.roll_back()
-        return found
+        return baseline
     try:
         ports.say(f"{who}: running the tests of the change without its code")
-        tree = found.tree.model_copy(update={"tree": workspace.tree_name()})
+        tree = baseline.tree.model_copy(update={"tree": workspace.tree_name()})
         run = run_suite(ports, workspace, tests, who=who)
     finally:
         workspace.roll_back()
-    return Side(tree, _with_outcomes(found.report, run, after, tests), found.judged)
+    return Side(tree, _with_outcomes(baseline.report, run, after, tests), baseline.judged)
 
 
 def _taken_back(
     workspace: Workspace, since: str, after: TestReport, tests: Sequence[str]
 ) -> tuple[FileChange, ...]:
     """What makes the files what they were, but for the tests in them; empty where that is not certain, or nothing is left."""
-    found: list[FileChange] = []
+    changes: list[FileChange] = []
     for path, before in texts_before(workspace, since).items():
         now = workspace.read(path)
         wanted = _with_own_tests(before, now, _of(path, after)) if path in tests else before
@@ -225,8 +231,8 @@ def _taken_back(
             continue
         if path in tests and wanted is None:
             return ()
-        found.append(_change(path, wanted, now))
-    return tuple(found)
+        changes.append(_change(path, wanted, now))
+    return tuple(changes)
 
 
 def _with_own_tests(before: str | None, now: str | None, tests: Sequence[str]) -> str | None:
@@ -239,16 +245,20 @@ def _change(path: str, wanted: str | None, now: str | None) -> FileChange:
     return FileChange(path=path, action="create" if now is None else "modify", content=wanted)
 
 
-def _with_outcomes(found: TestReport, run: TestReport, after: TestReport, tests: Sequence[str]) -> TestReport:
+def _with_outcomes(
+    baseline: TestReport, run: TestReport, after: TestReport, tests: Sequence[str]
+) -> TestReport:
     """The suite as it was found, with what the tests of the change did without its code."""
-    known, ran = {case.id for case in found.cases}, {case.id for case in run.cases}
-    told = {
+    known, ran = {case.id for case in baseline.cases}, {case.id for case in run.cases}
+    cases_by_id = {
         case.id: case
         for case in with_hidden_tests(run, after).cases
         if file_of(case.id) in tests and (case.id in ran or case.id not in known)
     }
-    cases: list[TestCase] = [told.pop(case.id, case) for case in found.cases]
-    return found.model_copy(update={"cases": (*cases, *told.values()), "commands": commands_of((found, run))})
+    cases: list[TestCase] = [cases_by_id.pop(case.id, case) for case in baseline.cases]
+    return baseline.model_copy(
+        update={"cases": (*cases, *cases_by_id.values()), "commands": commands_of((baseline, run))}
+    )
 
 
 def with_untried(proof: Proof, tests: Collection[str]) -> Proof:

@@ -19,7 +19,7 @@ class Proven:
     """What a proof is about."""
 
     item: PlannedItem
-    found: Side
+    baseline: Side
     """The tree that the visit began on, with the tests that were handed over."""
     own: Collection[str]
     """Files that only this sub-work-item brought in, on an earlier visit."""
@@ -37,10 +37,10 @@ def proof_of_kept(task: NodeTask, ports: NodePorts, kept: Kept, about: Proven) -
     if missing:
         ports.say(f"{who}: running the tests of the change once more")
     again = [run_suite(ports, workspace, tests, who=who) for _ in range(missing)]
-    found, stored = about.found, stored_proof(task)
+    baseline, stored = about.baseline, stored_proof(task)
     if about.in_code and stored is None:
-        found = without_code(ports, workspace, found, after=kept.after, tests=tests, who=who)
-    base = base_of(found, stored, about.own)
+        baseline = without_code(ports, workspace, baseline, after=kept.after, tests=tests, who=who)
+    base = base_of(baseline, stored, about.own)
     proof = proof_of(
         base,
         side(workspace, kept.after),

@@ -24,7 +24,7 @@ from cogworks.settings.sections import ProbeConfig
 from cogworks.vocabulary import Value
 
 MAX_EVIDENCE_CHARS = 4_000
-"""Of what whoever tries again is told; the blackboard has all of it."""
+"""Of what the next question says; the blackboard has all of it."""
 
 
 class Probes:
@@ -61,10 +61,10 @@ class Probes:
             )
             most = ProbeLimits(most=limits.max_probes, pool=limits.probe_pool, probe_s=limits.probe_seconds)
             watching = Watching(tell, lambda line: self._ports.say(f"{self._who}: {line}"))
-            found = self.findings = investigate(
+            findings = self.findings = investigate(
                 scene, sandbox_pool, most, watching, known=known or Findings(), at=before
             )
-        suspects = found.in_order(localised.suspects)
+        suspects = findings.in_order(localised.suspects)
         tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])
         return localised.model_copy(update={"suspects": suspects})
 
@@ -91,7 +91,7 @@ class Located(Value):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What whoever tries again is told: no numbers, which differ between interpreters and would only look exact."""
+        """What the next question says: no numbers, which differ between interpreters and would only look exact."""
         return tuple(_place(span) for span in self.landmark.target_spans)
 
     @property
@@ -101,11 +101,11 @@ class Located(Value):
 
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
-        found = self.localised
+        localised = self.localised
         built = {
-            "nodes": found.nodes,
-            "truncated": found.truncated,
-            "missing": list(found.ranking.missing),
+            "nodes": localised.nodes,
+            "truncated": localised.truncated,
+            "missing": list(localised.ranking.missing),
         }
         recalled = {"suspects": list(self.recalled)}
         return (
@@ -157,26 +157,28 @@ class Locator(Exploration):
             return None
         self._ports.say(f"{self._who}: looking for what {len(failing.cases)} failing test(s) lead to")
         reach = Reach(hops=WIDER_HOPS if is_wide else HOPS)
-        found = localise(failing, self, reach=reach)
-        if not found.suspects:
+        localised = localise(failing, self, reach=reach)
+        if not localised.suspects:
             return None
-        recalled = tuple(each.symbol.id for each in found.suspects)
+        recalled = tuple(each.symbol.id for each in localised.suspects)
         probing = list[TraceEntry]()
-        found = self._probes.into(found, failing, lambda kind, **data: probing.append(_entry(kind, data)))
-        first, *_ = found.suspects
+        localised = self._probes.into(
+            localised, failing, lambda kind, **data: probing.append(_entry(kind, data))
+        )
+        first, *_ = localised.suspects
         landmark = RepairTarget(
             id=self._who,
             intent=f"Make the failing tests pass; they lead to {first.symbol.id}.",
             target_spans=tuple(
                 _span(each)
-                for each in found.suspects[:MOST_SPANS]
+                for each in localised.suspects[:MOST_SPANS]
                 if each.likelihood >= first.likelihood * LEAST_SHARE
             ),
             confidence=first.likelihood,
         )
         return Located(
             landmark=landmark,
-            localised=found,
+            localised=localised,
             recalled=recalled,
             findings=self._probes.findings if probing else None,
             probing=tuple(probing),
@@ -184,10 +186,10 @@ class Locator(Exploration):
 
     def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
         tree = self._workspace.tree_name()
-        found = self._covered.get(tree) or super().coverage(timeout_s=timeout_s, steps_of=steps_of)
-        if found is not None:
-            self._covered[tree] = found
-        return found
+        covered = self._covered.get(tree) or super().coverage(timeout_s=timeout_s, steps_of=steps_of)
+        if covered is not None:
+            self._covered[tree] = covered
+        return covered
 
     def text(self, path: str) -> str | None:
         return self._workspace.read(path)

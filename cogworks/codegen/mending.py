@@ -46,8 +46,8 @@ class Mended(NamedTuple):
 
 def suggested(finding: Mapping[str, Any]) -> Suggestion | None:
     """The suggestion of a finding that may be merged as it is; None where it has none, or somebody has to look at it."""
-    found = Suggestion.model_validate(finding.get("suggestion") or {})
-    return found if found.first_line and finding["severity"] == Severity.WARNING else None
+    suggestion = Suggestion.model_validate(finding.get("suggestion") or {})
+    return suggestion if suggestion.first_line and finding["severity"] == Severity.WARNING else None
 
 
 def left_after(findings: Sequence[Mapping[str, Any]], applied: Collection[int]) -> list[Mapping[str, Any]]:
@@ -148,9 +148,9 @@ class Mender:
             }
         )
 
-    def left(self, why: str, *, found_at: CommitOid) -> Succeeded:
+    def left(self, why: str, *, head: CommitOid) -> Succeeded:
         """The end of a visit in which none was kept: the branch is where it was."""
-        self._workspace.settle(found_at)
+        self._workspace.settle(head)
         item = planned_item(self._task)
         output = {
             name: value
@@ -181,7 +181,9 @@ class Mender:
         taken: dict[str, set[int]] = {}
         applied = []
         wanted = [
-            (number, each, found) for number, each in enumerate(self._findings) if (found := suggested(each))
+            (number, each, suggested_change)
+            for number, each in enumerate(self._findings)
+            if (suggested_change := suggested(each))
         ]
         for number, finding, suggestion in sorted(wanted, key=lambda each: -each[2].first_line):
             path, first, last = finding["file"], suggestion.first_line, suggestion.last_line

@@ -42,8 +42,8 @@ def with_mistakes(
         near, more = _passing(proof, near_tests(ports, workspace, [*lines], others))
         tried += _tried(ports, workspace, near, blind, ends_s) if near else ()
         left_out, own = left_out + more, own + near
-    found = unnoticed(tried, Among(len(own), left_out, "test of the change, and none near it,"))
-    return proof.model_copy(update={"warnings": (*proof.warnings, *found)})
+    warnings = unnoticed(tried, Among(len(own), left_out, "test of the change, and none near it,"))
+    return proof.model_copy(update={"warnings": (*proof.warnings, *warnings)})
 
 
 def _passing(proof: Proof, files: Collection[str]) -> tuple[tuple[str, ...], int]:
@@ -54,8 +54,8 @@ def _passing(proof: Proof, files: Collection[str]) -> tuple[tuple[str, ...], int
     steady = [
         each for each in proof.tests if {each.head, *each.reruns} == {"passed"} and file_of(each.id) in files
     ]
-    found = [each.id for each in sorted(steady, key=lambda each: each.base == "passed")]
-    return tuple(found[:MOST_TESTS]), len(found[MOST_TESTS:])
+    tests = [each.id for each in sorted(steady, key=lambda each: each.base == "passed")]
+    return tuple(tests[:MOST_TESTS]), len(tests[MOST_TESTS:])
 
 
 def _tried(
@@ -84,7 +84,7 @@ def _tried(
 
 def _blind(tried: Sequence[Mutant]) -> dict[str, tuple[Lines, ...]]:
     seen = {(each.artifact, each.line) for each in tried if each.is_noticed}
-    found: dict[str, list[Lines]] = {}
+    lines_by_artifact: dict[str, list[Lines]] = {}
     for artifact, line in sorted({(each.artifact, each.line) for each in tried} - seen):
-        found.setdefault(artifact, []).append((line, line))
-    return {artifact: tuple(stretches) for artifact, stretches in found.items()}
+        lines_by_artifact.setdefault(artifact, []).append((line, line))
+    return {artifact: tuple(stretches) for artifact, stretches in lines_by_artifact.items()}

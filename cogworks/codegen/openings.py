@@ -18,7 +18,7 @@ from cogworks.nodes.task import NodeTask
 
 MOST_SHOWN = 5
 _IN_TESTS: frozenset[Capability] = frozenset({"network"})
-"""What is told of tests as well: they write files, start programs, pickle and import by name all the time."""
+"""What is reported of tests as well: they write files, start programs, pickle and import by name all the time."""
 _DOES: Mapping[Capability, str] = {
     "network": "reaches the network",
     "processes": "starts processes",
@@ -59,14 +59,14 @@ class Opening(NamedTuple):
         )
 
 
-def openings(diff: Diff, text: Callable[[str], str | None], told: str) -> tuple[Opening, ...]:
+def openings(diff: Diff, text: Callable[[str], str | None], spoken: str) -> tuple[Opening, ...]:
     """What a change opens that nobody spoke of, the first place of each file and capability.
 
     Args:
         text: a file as the change leaves it.
-        told: what the work item's texts say.
+        spoken: what the work item's texts say.
     """
-    unspoken = _unspoken(told)
+    unspoken = _unspoken(spoken)
     if not unspoken:
         return ()
     before = undone(diff, text)
@@ -81,10 +81,10 @@ def openings(diff: Diff, text: Callable[[str], str | None], told: str) -> tuple[
 
 def openings_of(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: Diff) -> tuple[Opening, ...]:
     """What the change of a sub-work-item opens, beside what its specification, its interfaces and its plan speak of."""
-    return openings(diff, workspace.read, told_of(task, workspace, item))
+    return openings(diff, workspace.read, spoken_text(task, workspace, item))
 
 
-def told_of(task: NodeTask, workspace: Workspace, item: PlannedItem) -> str:
+def spoken_text(task: NodeTask, workspace: Workspace, item: PlannedItem) -> str:
     """All that people let pass of a work item, as one text; of the issue itself only where nothing was made of it."""
     wanted = wanted_text(task, workspace)
     issue = "" if wanted else f"{task.item.title}\n{task.item.body}"
@@ -100,17 +100,18 @@ def told_of(task: NodeTask, workspace: Workspace, item: PlannedItem) -> str:
     return "\n".join((wanted, issue, *plan, *interfaces, *asked))
 
 
-def opening_warnings(found: Sequence[Opening]) -> tuple[str, ...]:
+def opening_warnings(opened: Sequence[Opening]) -> tuple[str, ...]:
     """A sentence for each place, few of them."""
-    told = [
-        f"`{each.path}:{each.line}` {each.in_words}: read it before you merge." for each in found[:MOST_SHOWN]
+    sentences = [
+        f"`{each.path}:{each.line}` {each.in_words}: read it before you merge."
+        for each in opened[:MOST_SHOWN]
     ]
-    more = len(found) - MOST_SHOWN
-    return (*told, *((f"There are {more} more such places.",) if more > 0 else ()))
+    more = len(opened) - MOST_SHOWN
+    return (*sentences, *((f"There are {more} more such places.",) if more > 0 else ()))
 
 
-def _unspoken(told: str) -> frozenset[Capability]:
-    plain = _ADDRESS.sub(" ", told)
+def _unspoken(spoken: str) -> frozenset[Capability]:
+    plain = _ADDRESS.sub(" ", spoken)
     return frozenset(name for name, form in _SPEAKS.items() if not form.search(plain))
 
 

@@ -110,11 +110,11 @@ def reasons_in(reply: CodeChange) -> dict[str, str]:
 
 def granted_before(task: NodeTask, kept: Iterable[CodeChange]) -> dict[str, str]:
     """What was granted so far: by earlier visits of this sub-work-item, and with the changes that this one kept."""
-    found = {each["path"]: each["reason"] for each in (task.earlier.get("code") or {}).get(SLOT, ())}
+    granted = {each["path"]: each["reason"] for each in (task.earlier.get("code") or {}).get(SLOT, ())}
     for reply in kept:
         written = set(_paths(reply))
-        found |= {path: reason for path, reason in reasons_in(reply).items() if path in written}
-    return found
+        granted |= {path: reason for path, reason in reasons_in(reply).items() if path in written}
+    return granted
 
 
 def as_output(granted: Mapping[str, str], item: PlannedItem, files: Collection[str]) -> dict[str, object]:
@@ -124,24 +124,24 @@ def as_output(granted: Mapping[str, str], item: PlannedItem, files: Collection[s
         files: that the whole work changes.
     """
     planned = set(map(_name, item.files))
-    told = [
+    entries = [
         {"path": path, "reason": reason}
         for path, reason in sorted(granted.items())
         if path in files and _name(path) not in planned
     ]
-    return {SLOT: told} if told else {}
+    return {SLOT: entries} if entries else {}
 
 
 def _below(item: PlannedItem, items: Mapping[str, PlannedItem]) -> frozenset[str]:
     """The keys of all items that this one builds on."""
-    found: set[str] = set()
+    keys: set[str] = set()
     waiting = list(item.depends_on)
     while waiting:
         key = waiting.pop()
-        if key not in found and key in items:
-            found.add(key)
+        if key not in keys and key in items:
+            keys.add(key)
             waiting += items[key].depends_on
-    return frozenset(found)
+    return frozenset(keys)
 
 
 def _paths(reply: CodeChange) -> tuple[str, ...]:

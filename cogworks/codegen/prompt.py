@@ -67,7 +67,7 @@ class Opening(NamedTuple):
 
 
 def coding_opening(task: NodeTask, ports: NodePorts, item: PlannedItem) -> Opening:
-    """What whoever writes the tests, or code with its tests, is told first."""
+    """What the writer of the tests, or of code with its tests, is told first."""
     known = _known(task, ports.workspace(), item)
     view = _view(task, ports, item, known, wants_tests=True)
     variables = {
@@ -109,7 +109,7 @@ def implementation_opening(
         "interfaces": _interfaces(known, view),
         "sub_item": {**plan, "files": _without_tests(item.files)},
         "dependencies": [{**each, "files": _without_tests(each["files"])} for each in known["dependencies"]],
-        "findings": [found for found in findings_to_resolve(task) if found["file"] not in paths],
+        "findings": [finding for finding in findings_to_resolve(task) if finding["file"] not in paths],
         "handed_over": handed_over.model_dump(mode="json"),
         **view_variables(view),
     }
@@ -205,19 +205,21 @@ def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
     if review.get(MENDING):
         # Nothing is wrong with the change; what is proposed word for word is applied without asking anybody.
         return asked
-    found: list[dict[str, Any]] = list(review["findings"])
-    return asked + sorted(found, key=lambda finding: finding["severity"] != Severity.BLOCKING)
+    findings: list[dict[str, Any]] = list(review["findings"])
+    return asked + sorted(findings, key=lambda finding: finding["severity"] != Severity.BLOCKING)
 
 
 def _dependencies(task: NodeTask, item: PlannedItem) -> list[dict[str, Any]]:
     """What the sub-work-items this one depends on did; their code is in the repository."""
-    found = []
+    dependencies = []
     for key in sorted(set(item.depends_on)):
         code = task.dependency_outputs.get(SubItemKey(key), {}).get("code")
         if code is not None:
             paths = [file["path"] for file in code["files"] if file["action"] != "delete"]
-            found.append({"key": key, "summary": code["summary"], "notes": code["notes"], "files": paths})
-    return found
+            dependencies.append(
+                {"key": key, "summary": code["summary"], "notes": code["notes"], "files": paths}
+            )
+    return dependencies
 
 
 PROMPT = "judge_tests"
@@ -246,13 +248,13 @@ def judged(
 
 def objections(reply: JudgedTests, paths: Sequence[str]) -> tuple[str, ...]:
     """What the writer is told; nothing of files that are not theirs."""
-    found = [
+    problems = [
         f"{verdict.file}: {verdict.test} {_misses(verdict.demand)}: {verdict.explanation or 'no reason was given'}"
         for verdict in reply.verdicts
         if not verdict.holds and verdict.file in paths
     ]
-    found += [f"no test asserts this acceptance criterion: {criterion}" for criterion in reply.untested]
-    return tuple(found[:MAX_PROBLEMS])
+    problems += [f"no test asserts this acceptance criterion: {criterion}" for criterion in reply.untested]
+    return tuple(problems[:MAX_PROBLEMS])
 
 
 def _misses(demand: str) -> str:

@@ -55,27 +55,27 @@ def with_hidden(report: TestReport, earlier: TestReport) -> TestReport:
     return report.model_copy(update={"cases": (*report.cases, *hidden)})
 
 
-def base_of(found: Side, stored: Summary | None, own: Collection[str]) -> Side:
-    """The tree that the whole pull request is compared with: on rework not the one that was found, but what it began on.
+def base_of(side: Side, stored: Summary | None, own: Collection[str]) -> Side:
+    """The tree that the whole pull request is compared with: on rework not the one that this visit began on, but that of the first.
 
     Args:
         stored: the proof of the visit before.
         own: files that only this sub-work-item brought in.
     """
     if stored is None:
-        return found
-    outcomes = {case.id: case.outcome for case in found.report.cases if file_of(case.id) not in own}
+        return side
+    outcomes = {case.id: case.outcome for case in side.report.cases if file_of(case.id) not in own}
     known = {test.id: test.base for test in stored.tests}
     cases = [
         TestCase(id=test, outcome=outcome)
         for test, outcome in {**outcomes, **known}.items()
         if outcome != "absent"
     ]
-    # What this visit found tells of tests that the first one did not have; so it was run as both of them were.
-    ran = (TestReport(cases=(), commands=stored.commands, versions=dict(stored.versions)), found.report)
+    # The run of this visit has tests that the first one did not have; so it was run as both of them were.
+    ran = (TestReport(cases=(), commands=stored.commands, versions=dict(stored.versions)), side.report)
     report = TestReport(cases=tuple(cases), commands=commands_of(ran), versions=versions_of(ran))
-    unloaded = {each.place: each for each in (*found.judged.unloaded, *stored.unloaded) if each.before}
-    guard = "off" if found.judged.guard == "off" else stored.guard
+    unloaded = {each.place: each for each in (*side.judged.unloaded, *stored.unloaded) if each.before}
+    guard = "off" if side.judged.guard == "off" else stored.guard
     return Side(stored.base, report, Judged(tuple(unloaded.values()), guard))
 
 
@@ -124,8 +124,8 @@ def with_openings(proof: Proof, task: NodeTask, workspace: Workspace, item: Plan
     parsed = parse_diff(workspace.diff(task.base_branch))
     if parsed.problems:
         return proof
-    found = openings_of(task, workspace, item, parsed.diff)
-    return proof.model_copy(update={"warnings": (*proof.warnings, *opening_warnings(found))})
+    opened = openings_of(task, workspace, item, parsed.diff)
+    return proof.model_copy(update={"warnings": (*proof.warnings, *opening_warnings(opened))})
 
 
 def unsteady(proof: Proof, targets: Collection[str]) -> tuple[str, ...]:

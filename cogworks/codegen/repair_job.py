@@ -70,7 +70,7 @@ class Tools:
     steady: SteadyTests | None = None
     """Knows which names of tests cannot be relied on; None: all can."""
     say: Callable[[str], None] = lambda _: None
-    """Is told one line for each probe, as it begins and ends."""
+    """Called with one line for each probe, as it begins and ends."""
     now: Callable[[], float] = lambda: 0.0
     """The clock of the run, as in `cycle.CyclePorts`."""
 

@@ -62,7 +62,7 @@ class PatchRun:
         self._head = self._base
         self._before: TestReport | None = None
         self._report = TestReport(cases=())
-        self._told: tuple[str, TestReport] | None = None
+        self._kept_run: tuple[str, TestReport] | None = None
         """The tree of the change that was kept last, and the run of the whole suite that its transaction made there."""
         self._suite: tuple[str, ...] = ()
         """What the last of these runs was about; empty: everything."""
@@ -70,7 +70,7 @@ class PatchRun:
         self._tried: dict[str, set[str]] = {}
         """Tree -> fingerprints of the diffs that failed on it."""
         self._taken_back = 0
-        """Commits that were undone and that no result has told of yet."""
+        """Commits that were undone and that no result has reported yet."""
         self._step = ""
         """The landmark that is begun with; empty: none is."""
         self._undone = ""
@@ -90,9 +90,9 @@ class PatchRun:
         return self._base.head
 
     @property
-    def untold(self) -> tuple[TraceEntry, ...]:
-        """What happened in an action that ended the run before it could tell."""
-        return self._chronicle.untold
+    def unreported(self) -> tuple[TraceEntry, ...]:
+        """What happened in an action that ended the run before it could report."""
+        return self._chronicle.unreported
 
     def settle(self) -> None:
         """Undo what landed of changes that only together are a repair; for the end of a run, whatever ended it."""
@@ -123,8 +123,8 @@ class PatchRun:
             halt = unfit(report, self._job.instance)
             self.notes.misnamed = misnamed(report, self._job.instance)
             self._note_checkpoint("base")
-        found = known_before(with_hidden_tests(self._before, report), self._job.instance)
-        facts = facts_of(report, before=found)
+        baseline = known_before(with_hidden_tests(self._before, report), self._job.instance)
+        facts = facts_of(report, before=baseline)
         return self._ended(
             facts.outcome,
             summary=f"{facts.passed} passed, {len(facts.failing)} to repair or new, {facts.known_failures} known",
@@ -134,16 +134,16 @@ class PatchRun:
         )
 
     def _known(self) -> TestReport | None:
-        """The whole suite, where it ran on these very files: for whoever looked for what fails, or in the transaction."""
+        """The whole suite, where it ran on these very files: in the search for what fails, or in the transaction."""
         if self._before is None:
             return self._tools.steady.first if self._tools.steady else None
-        return self._told[1] if self._told and self._told[0] == self._head.tree else None
+        return self._kept_run[1] if self._kept_run and self._kept_run[0] == self._head.tree else None
 
     def _analyse(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del deadline_ms
-        told = payload.parameters
-        reasons = tuple(told.get("reasons", ()))[-_MAX_REASONS:]
-        mode = told.get("mode", "")
+        parameters = payload.parameters
+        reasons = tuple(parameters.get("reasons", ()))[-_MAX_REASONS:]
+        mode = parameters.get("mode", "")
         if mode:
             self._note("replan", mode=mode)
             self._undo_part()
@@ -153,7 +153,7 @@ class PatchRun:
             self._branching.turn()
             return self._planned(reasons)
         try:
-            localised = self._places(mode, is_wide=bool(told.get("widen")))
+            localised = self._places(mode, is_wide=bool(parameters.get("widen")))
         except TreeChanged as error:
             return self._stopped(error)
         if not localised.suspects:
@@ -172,17 +172,19 @@ class PatchRun:
         if known is not None and mode == Rung.COMBINE_AGAIN:
             return self._diagnosis.look_further(known)
         hops = WIDER_HOPS if is_wide or mode == Rung.WIDEN else HOPS
-        found = self._diagnosis.localise([self._report, *([self._before] if self._before else [])], hops=hops)
+        places = self._diagnosis.localise(
+            [self._report, *([self._before] if self._before else [])], hops=hops
+        )
         if (steady := self._tools.steady) is not None:
             self._report, self._before = map(steady.numbered, (self._report, self._before or self._report))
-        return found
+        return places
 
     def _planned(self, reasons: tuple[str, ...]) -> ActionResult:
-        found = self.notes.landmarks = self._branching.landmarks
+        landmarks = self.notes.landmarks = self._branching.landmarks
         self._step = ""
-        if not found:
+        if not landmarks:
             return self._ended(Outcome.NOTHING_FOUND, summary="no place is left to try", reasons=reasons)
-        self._landmarks = {each.id: each for each in found}
+        self._landmarks = {each.id: each for each in landmarks}
         ways = self._branching.ways_left
         return self._ended(
             Outcome.FOUND, landmarks=tuple(self._landmarks), alternatives=ways, reasons=reasons
@@ -203,32 +205,32 @@ class PatchRun:
             return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),), halt=halt)
         # Looks before the answer may have shown more than the question did.
         request = request.model_copy(update={"step": self._diagnosis.step(landmark)})
-        found = judged(replies, request, self._ports, tried=self._failed_here(), rejected=self.notes.rejected)
-        self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
-        self.notes.proposals += found.kept
-        self.notes.refused += found.refused
-        self.notes.refused_diffs += found.refused_diffs
-        self.notes.unread += found.unread
-        self.notes.doubted |= found.doubted
-        if not found.kept:
+        batch = judged(replies, request, self._ports, tried=self._failed_here(), rejected=self.notes.rejected)
+        self._note("proposer.done", kept=len(batch.kept), refused=list(batch.refused))
+        self.notes.proposals += batch.kept
+        self.notes.refused += batch.refused
+        self.notes.refused_diffs += batch.refused_diffs
+        self.notes.unread += batch.unread
+        self.notes.doubted |= batch.doubted
+        if not batch.kept:
             return self._ended(
-                Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=found.refused[:_MAX_REASONS]
+                Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=batch.refused[:_MAX_REASONS]
             )
         budgets = budgets_of(self._job.options)
-        found = self._judged(found, request, finalists=budgets.most)
-        self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
-        self._beyond_budget = max(0, len(found.kept) - budgets.most)
-        told = {"landmark": landmark.id, "request": request.purpose}
-        candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
+        batch = self._judged(batch, request, finalists=budgets.most)
+        self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in batch.kept])
+        self._beyond_budget = max(0, len(batch.kept) - budgets.most)
+        origin = {"landmark": landmark.id, "request": request.purpose}
+        candidates = tuple(Candidate(id=each.id, change={**origin, "diff": each.diff}) for each in batch.kept)
         return self._ended(Outcome.PROPOSED, candidates=candidates)
 
-    def _judged(self, found: Proposals, request: Request, *, finalists: int) -> Proposals:
+    def _judged(self, proposals: Proposals, request: Request, *, finalists: int) -> Proposals:
         """The proposals in the order they are tried, as the judge has it where one is wanted."""
         if not self._job.options.search.judge:
-            return found
-        ruling = judge(found.kept, request, self._tools.model, finalists=finalists)
+            return proposals
+        ruling = judge(proposals.kept, request, self._tools.model, finalists=finalists)
         self._note("judge.done", order=list(ruling.order), problem=ruling.problem)
-        return found.model_copy(update={"kept": ruling.proposals})
+        return proposals.model_copy(update={"kept": ruling.proposals})
 
     def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del deadline_ms
@@ -248,7 +250,7 @@ class PatchRun:
             self._branching.after_change(result)
             self._step = ""
             self._moved("kept")
-            self._told = (self._head.tree, result.suite) if result.suite else None
+            self._kept_run = (self._head.tree, result.suite) if result.suite else None
             ways = self._branching.ways_left
             return self._ended(
                 Outcome.COMMITTED, tree=self._head.tree, alternatives=ways, summary=landmark.intent
@@ -301,7 +303,7 @@ class PatchRun:
                 tools=self._tools,
                 ends_s=ends_s,
             )
-        # The transaction that was kept ran them as well, on the same files, and so may have whoever doubts.
+        # The transaction that was kept ran them as well, on the same files, and the doubts may have done so too.
         reruns = list(doubted.reruns)
         wanted = RERUNS if self._report is self._known() else RERUNS - 1
         reruns += [self._run(self._job.instance.failing_tests, limit_s) for _ in range(wanted - len(reruns))]
@@ -387,9 +389,9 @@ class PatchRun:
         return self._failed("tree_changed", str(error), halt=str(error))
 
     def _failed(self, code: str, why: str, *, halt: str) -> ActionResult:
-        return failed(code, why).model_copy(update={"halt": halt, "trace": self._chronicle.taken()})
+        return failed(code, why).model_copy(update={"halt": halt, "trace": self._chronicle.take_entries()})
 
     def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
         undone, self._taken_back = self._taken_back, 0
-        told: dict[str, Any] = {"tree": self._head.tree, "taken_back": undone} if undone else {}
-        return ActionResult(outcome=outcome, trace=self._chronicle.taken(), **(told | more))
+        changed: dict[str, Any] = {"tree": self._head.tree, "taken_back": undone} if undone else {}
+        return ActionResult(outcome=outcome, trace=self._chronicle.take_entries(), **(changed | more))

@@ -99,7 +99,7 @@ def repair_proof(
 
     Args:
         trees: where the repair began, and where it is.
-        command: of the task; empty: as the runs themselves tell.
+        command: of the task; empty: as the runs themselves say.
         unstable: tests whose names change from run to run.
         targets: the tests to repair; that they could not be loaded before is what was to be repaired.
         warnings: what makes the change doubtful.
@@ -123,10 +123,10 @@ def repair_proof(
 
 
 def _never_loaded(runs: Runs, targets: Sequence[str]) -> tuple[Unloaded, ...]:
-    found = unloaded_between(
+    unloaded = unloaded_between(
         unloaded_of(runs.base.collection_errors), unloaded_of(runs.head.collection_errors)
     )
-    return tuple(each for each in found if each.after or not hides_any(each.place, targets))
+    return tuple(each for each in unloaded if each.after or not hides_any(each.place, targets))
 
 
 def unproven(proof: Proof, instance: Instance) -> tuple[str, ...]:
@@ -202,12 +202,12 @@ class Hints:
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
-        self._told: set[str] = set()
+        self._hinted: set[str] = set()
 
     def __call__(self, event: Event) -> None:
         if not isinstance(event.body, ExecutionComplete) or event.body.result.tests is None:
             return
         hint = import_hint(event.body.result.tests.collection_errors)
-        if hint and hint not in self._told:
-            self._told.add(hint)
+        if hint and hint not in self._hinted:
+            self._hinted.add(hint)
             self._tell(hint)

@@ -25,17 +25,17 @@ def run_suite(ports: NodePorts, workspace: Workspace, tests: Sequence[str] = (),
         tests: files or ids; none: the whole suite.
         who: begins every line that is said.
     """
-    return _told(ports, ports.service.simulate(workspace, tests), who)
+    return _isolation_reported(ports, ports.service.simulate(workspace, tests), who)
 
 
 def run_part(
     ports: NodePorts, workspace: Workspace, tests: Sequence[str], parts: Parts, *, who: str
 ) -> TestReport:
     """As `run_suite`, one run: what there was no time for is named in the report's `left`."""
-    return _told(ports, ports.service.simulate_part(workspace, tests, parts), who)
+    return _isolation_reported(ports, ports.service.simulate_part(workspace, tests, parts), who)
 
 
-def _told(ports: NodePorts, report: TestReport, who: str) -> TestReport:
+def _isolation_reported(ports: NodePorts, report: TestReport, who: str) -> TestReport:
     for text in report.blocked:
         ports.say_once(f"{who}: the isolation around the tests met this: {text}")
     if report.unprotected:
@@ -70,7 +70,7 @@ class SuiteRuns:
         self._workspace = workspace
         self._who = who
         self._on: dict[str, TestReport] = {}
-        self.found: TestReport | None = None
+        self.baseline: TestReport | None = None
         """None until it ran."""
         self.latest: TestReport | None = None
         self.longest_s = 0.0
@@ -84,14 +84,14 @@ class SuiteRuns:
         """
         report = self._on.get(tree)
         if report is None:
-            how = "" if self.found else " as it is"
+            how = "" if self.baseline else " as it is"
             self._ports.say(f"{self._who}: running {scope_in_words(scope)}{how}")
             began_s = self._ports.now()
             report = run_scope(self._ports, self._workspace, scope, who=self._who)
             if scope is None:
                 self.longest_s = max(self.longest_s, self._ports.now() - began_s)
             self.remember(report, tree)
-        self.found = self.found or report
+        self.baseline = self.baseline or report
         self.latest = report
         return report
 
@@ -103,13 +103,13 @@ class SuiteRuns:
 
     def forget(self, tests: Collection[str]) -> None:
         """These were in the suite as it was found, and are stated in another way now."""
-        if self.found is not None and tests:
-            cases = tuple(case for case in self.found.cases if case.id not in tests)
-            self.found = self.found.model_copy(update={"cases": cases})
+        if self.baseline is not None and tests:
+            cases = tuple(case for case in self.baseline.cases if case.id not in tests)
+            self.baseline = self.baseline.model_copy(update={"cases": cases})
 
-    def found_as_known(self, now: TestReport) -> TestReport:
+    def baseline_with_tests_of(self, now: TestReport) -> TestReport:
         """The suite as it was found, with the tests that a later run knows and nobody could load then."""
-        return with_hidden_tests(self.found or TestReport(cases=()), now)
+        return with_hidden_tests(self.baseline or TestReport(cases=()), now)
 
 
 _WITHOUT = (
@@ -170,19 +170,19 @@ class Baseline:
         )
         return tuple(dict.fromkeys((*tests, *own)))
 
-    def judged(self, found: TestReport) -> Judged:
+    def judged(self, report: TestReport) -> Judged:
         """What the suite as it was found can show."""
-        passed = (c for c in found.cases if c.outcome == "passed" and file_of(c.id) not in self.own)
+        passed = (c for c in report.cases if c.outcome == "passed" and file_of(c.id) not in self.own)
         guard: Guard = "off" if self.wanted == "none" else "suite" if any(passed) else "empty"
-        return Judged(_unloaded(found, self.own), guard)
+        return Judged(_unloaded(report, self.own), guard)
 
-    def refusal(self, found: TestReport) -> Failed | None:
+    def refusal(self, report: TestReport) -> Failed | None:
         """Why nobody is asked for a change; None where the suite as it was found is what is wanted."""
-        return refusal_of(found, wanted=self.wanted, own=self.own)
+        return refusal_of(report, wanted=self.wanted, own=self.own)
 
 
 def refusal_of(
-    found: TestReport, *, wanted: str, own: Collection[str] = (), who: str = "code_generation"
+    report: TestReport, *, wanted: str, own: Collection[str] = (), who: str = "code_generation"
 ) -> Failed | None:
     """Why nobody is asked for a change where a suite was found like this; None where it is what is wanted.
 
@@ -190,60 +190,60 @@ def refusal_of(
         wanted, own: as `Baseline` has them.
         who: begins the reason.
     """
-    if found.timed_out:
-        return _too_slow(found, who)
-    unloaded = _unloaded(found, own) if wanted == "require" else ()
-    remedies = (*found.remedies, *library_remedies(found.collection_errors))
+    if report.timed_out:
+        return _too_slow(report, who)
+    unloaded = _unloaded(report, own) if wanted == "require" else ()
+    remedies = (*report.remedies, *library_remedies(report.collection_errors))
     if not unloaded:
         return None
     # Where nothing else passes, nothing would be left that guards anything.
-    passes = any(case.outcome == "passed" for case in found.cases)
+    passes = any(case.outcome == "passed" for case in report.cases)
     return _not_loaded(unloaded, remedies, _ELSEWHERE if passes else _WITHOUT, who)
 
 
-def nothing_ran(found: TestReport) -> str:
+def nothing_ran(report: TestReport) -> str:
     """Why a suite of which nothing ran can show nothing, with the remedy; empty where something ran or could not be loaded."""
-    if not has_no_tests(found):
+    if not has_no_tests(report):
         return ""
-    if not found.cases:
+    if not report.cases:
         return NO_TESTS
-    reasons = Counter(case.message.strip().splitlines()[0] for case in found.cases if case.message.strip())
+    reasons = Counter(case.message.strip().splitlines()[0] for case in report.cases if case.message.strip())
     most = "; ".join(
         f"{in_code(reason)} ({times} times)" for reason, times in reasons.most_common(_MOST_REASONS)
     )
-    return f"{_ALL_SKIPPED.format(len(found.cases), most or 'they do not say why')} {_WITHOUT}"
+    return f"{_ALL_SKIPPED.format(len(report.cases), most or 'they do not say why')} {_WITHOUT}"
 
 
-def none_passes(found: TestReport, *, wanted: str) -> str:
+def none_passes(report: TestReport, *, wanted: str) -> str:
     """Why a suite of many tests that all fail can show nothing, with the remedies; empty where it is none or that is allowed."""
-    outcomes = Counter(case.outcome for case in found.cases)
+    outcomes = Counter(case.outcome for case in report.cases)
     failing = outcomes["failed"] + outcomes["error"]
     if wanted != "require" or outcomes["passed"] or failing < _MANY:
         return ""
     last = Counter(
         # pytest's own margin.
         re.sub(r"^E\s+", "", case.message.strip().splitlines()[-1]).strip()
-        for case in found.cases
+        for case in report.cases
         if case.message.strip()
     )
     most = "; ".join(
         f"{in_code(reason)} ({times} times)" for reason, times in last.most_common(_MOST_REASONS)
     )
-    remedies = found.remedies or ("Mend it on the base branch.",)
+    remedies = report.remedies or ("Mend it on the base branch.",)
     return "\n".join([_ALL_FAIL.format(failing, most or "nothing"), *remedies, _ELSEWHERE])
 
 
-def has_no_tests(found: TestReport) -> bool:
+def has_no_tests(report: TestReport) -> bool:
     """Whether nothing was there to run: no test that was not skipped, and nothing that could not be loaded."""
-    return not found.collection_errors and all(case.outcome == "skipped" for case in found.cases)
+    return not report.collection_errors and all(case.outcome == "skipped" for case in report.cases)
 
 
-def _unloaded(found: TestReport, own: Collection[str]) -> tuple[Unloaded, ...]:
-    return tuple(each for each in unloaded_of(found.collection_errors) if each.place not in own)
+def _unloaded(report: TestReport, own: Collection[str]) -> tuple[Unloaded, ...]:
+    return tuple(each for each in unloaded_of(report.collection_errors) if each.place not in own)
 
 
-def _too_slow(found: TestReport, who: str) -> Failed:
-    remedy = "\n".join(found.remedies) or (
+def _too_slow(report: TestReport, who: str) -> Failed:
+    remedy = "\n".join(report.remedies) or (
         "Make it faster or raise `timeout_s` under `[tests]` in `.cogworks/config.toml`."
     )
     return Failed(
@@ -253,18 +253,18 @@ def _too_slow(found: TestReport, who: str) -> Failed:
     )
 
 
-def _not_loaded(found: Sequence[Unloaded], remedies: Sequence[str], otherwise: str, who: str) -> Failed:
-    more = f"; and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
-    listed = "; ".join(f"{each.name} cannot be loaded: {each.why}" for each in found[:MAX_NAMED])
-    found_so = (
+def _not_loaded(unloaded: Sequence[Unloaded], remedies: Sequence[str], otherwise: str, who: str) -> Failed:
+    more = f"; and {len(unloaded) - MAX_NAMED} more" if len(unloaded) > MAX_NAMED else ""
+    listed = "; ".join(f"{each.name} cannot be loaded: {each.why}" for each in unloaded[:MAX_NAMED])
+    explanation = (
         "This is so before any change. Tests that cannot be loaded guard nothing, so the model was not asked."
     )
-    told = [
-        f"{who}: {listed}{more}. {found_so}",
+    lines = [
+        f"{who}: {listed}{more}. {explanation}",
         *(remedies or ("Mend it on the base branch.",)),
         f"Then remove the trigger label and set it again. {otherwise}",
     ]
-    return Failed(reason="\n".join(told), category="escalated")
+    return Failed(reason="\n".join(lines), category="escalated")
 
 
 SLOW_S = 60.0
@@ -300,13 +300,13 @@ def reached(changed: Collection[str], users: Mapping[str, Collection[str]]) -> f
     Args:
         users: file -> the files that use it.
     """
-    found: set[str] = set()
+    files: set[str] = set()
     waiting = [*changed]
     while waiting:
-        fresh = {user for user in users.get(waiting.pop(), ()) if user not in found}
-        found |= fresh
+        fresh = {user for user in users.get(waiting.pop(), ()) if user not in files}
+        files |= fresh
         waiting += fresh
-    return frozenset(found)
+    return frozenset(files)
 
 
 def _users(graphs: Sequence[DependencyGraph]) -> Mapping[str, Collection[str]]:

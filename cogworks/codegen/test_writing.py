@@ -116,10 +116,10 @@ class TestWriting:
     def is_all(self) -> bool:
         """Whether this visit may end with tests alone: everything that blocks is about them."""
         blocking = [
-            found for found in findings_to_resolve(self._task) if found["severity"] == Severity.BLOCKING
+            finding for finding in findings_to_resolve(self._task) if finding["severity"] == Severity.BLOCKING
         ]
         about_tests = self._findings_about_tests()
-        return bool(blocking) and all(found in about_tests for found in blocking)
+        return bool(blocking) and all(finding in about_tests for finding in blocking)
 
     def problem(self) -> GateProblem | None:
         """Why the coder may not be asked now."""
@@ -127,7 +127,7 @@ class TestWriting:
             return None
         return self._first(standing(self.handoff, self._claim_of(self.handoff), self._workspace))
 
-    def told(self, problem: GateProblem) -> TraceEntry:
+    def event_of(self, problem: GateProblem) -> TraceEntry:
         """The problem as an event."""
         return (
             entry_of(problem.code, self._claim_of(self.handoff))
@@ -238,11 +238,13 @@ class TestWriting:
 
     def _asked_about_odd(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> Trial:
         """Tests that fail in existing code are asked about once, while an answer is left."""
-        told = odd_failures(claim.paths, run) if self._odd is None and self.requests < TEST_WRITINGS else ""
-        if not told:
+        problem = (
+            odd_failures(claim.paths, run) if self._odd is None and self.requests < TEST_WRITINGS else ""
+        )
+        if not problem:
             return Trial()
         self._odd = reply
-        return Trial(category=ODD, problems=(told,))
+        return Trial(category=ODD, problems=(problem,))
 
     def _answer(self, reasons: Sequence[str], dispute: Dispute | None) -> WrittenTests:
         """The next tests of this visit's conversation."""
@@ -264,15 +266,15 @@ class TestWriting:
             self._talk.tell("_tests_sent_back", {"problems": list(reasons)})
         if dispute is not None and is_news:
             ruling = dispute.decision if dispute.is_wrong else ""
-            told = {"test": dispute.test_id, "dispute": dispute.coder, "ruling": ruling}
-            self._talk.tell("_test_disputed", told)
+            disputed = {"test": dispute.test_id, "dispute": dispute.coder, "ruling": ruling}
+            self._talk.tell("_test_disputed", disputed)
             self._about_dispute = dispute
         return self._talk.answer(purpose=purpose_of(PROMPT, self._task.visit, self.requests))
 
     def _wrong_with_standing(self) -> dict[str, Any]:
         """What is wrong with an earlier hand-off; empty where nothing is."""
-        found = self.problem()
-        wrong = [found.message] if found else []
+        problem = self.problem()
+        wrong = [problem.message] if problem else []
         if self._is_outdated:
             wrong.append("The sub-issue was edited since: hand over tests of what it asks for now.")
         if not wrong or self.handoff is None:
@@ -283,20 +285,20 @@ class TestWriting:
         self, reply: WrittenTests, claim: Claim, before: TestReport, scope: Scope
     ) -> tuple[Trial, FirstRun | None]:
         """Every check in its order, with the tests in the tree; the run of the suite if it came so far."""
-        if found := self._first(escaping(claim, self._workspace)):
-            return trial_for(found), None
+        if problem := self._first(escaping(claim, self._workspace)):
+            return trial_for(problem), None
         if problems := list(beyond_tests(reply, claim, self._item, self._workspace)):
             return Trial(category="refused_change", problems=tuple(problems)), None
         wanted = changes(reply.files)
         if reason := self._workspace.apply(wanted):
             return Trial(category="refused_change", problems=(reason,)), None
-        as_found = FilesAsFound(self._ports.service, self._workspace)
-        if tidied := ChangeOnTrial(wanted, as_found).tidy():
+        files = FilesAsFound(self._ports.service, self._workspace)
+        if tidied := ChangeOnTrial(wanted, files).tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
         diagnostics = self._ports.service.validate(self._workspace, existing(claim.paths, self._workspace))
         checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
-        if found := self._first(iter(checks)):
-            return trial_for(found), None
+        if problem := self._first(iter(checks)):
+            return trial_for(problem), None
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
         self._ports.say(f"{self._item.key}: running {what}")
         run = FirstRun(
@@ -305,13 +307,13 @@ class TestWriting:
             modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
             wants_red=self._wants_red(),
         )
-        if found := self._first(tried(claim.paths, run)):
-            return trial_for(found), None
+        if problem := self._first(tried(claim.paths, run)):
+            return trial_for(problem), None
         return Trial(), run
 
-    def _first(self, found: Iterator[GateProblem]) -> GateProblem | None:
+    def _first(self, problems: Iterator[GateProblem]) -> GateProblem | None:
         """The first problem that is not waived; those that are, are said."""
-        for problem in found:
+        for problem in problems:
             if problem.code not in WAIVABLE or problem.code not in self._task.conventions.test_warnings:
                 return problem
             self._ports.say(f"{self._item.key}: WARNING: {problem.code}: {problem.message}")
@@ -337,18 +339,18 @@ class TestWriting:
         self.restated |= restated_by(claim.paths, run)
         self.announced = announced(handoff, run.report)
         # A commit's name depends on its parent's date; the log of a visit must not.
-        told = handoff.as_json()
-        told.pop("commit")
+        data = handoff.as_json()
+        data.pop("commit")
         self._ports.keep(HANDOFF_FILE, f"{canonical(handoff.as_json())}\n")
         red = handoff.red
         missing = f", and these are still to be written: {'; '.join(red.missing)}" if red.missing else ""
-        said = f"{handoff.test_path} ({handoff.source}): {red.failed} fail, {red.passed} pass{missing}"
-        self._ports.say(f"{self._item.key}: tests handed over: {said}")
+        summary = f"{handoff.test_path} ({handoff.source}): {red.failed} fail, {red.passed} pass{missing}"
+        self._ports.say(f"{self._item.key}: tests handed over: {summary}")
         return ActionResult(
             outcome=Outcome.DONE,
-            summary=said,
+            summary=summary,
             files=handoff.paths,
-            trace=(TraceEntry(kind="test_handoff", data=told),),
+            trace=(TraceEntry(kind="test_handoff", data=data),),
         )
 
     def _handoff(self, claim: Claim, run: FirstRun, head: CommitOid) -> TestHandoff:

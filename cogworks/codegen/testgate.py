@@ -107,7 +107,7 @@ def absent(claim: Claim, tree: Tree) -> Iterator[GateProblem]:
     """Paths under which there is no regular file with text in it."""
     for path in claim.paths:
         if not (tree.read(path) or "").strip():
-            message = _not_found(path, claim, tree)
+            message = _missing_message(path, claim, tree)
             yield GateProblem(code=GateCode.TEST_FILE_MISSING, message=message, path=path)
 
 
@@ -118,20 +118,22 @@ def standing(handoff: TestHandoff, claim: Claim, tree: Tree) -> Iterator[GatePro
     wanted = zip(handoff.paths, (handoff.sha256, *handoff.extra_sha256), strict=True)
     for path, known in wanted:
         text = tree.read(path)
-        if text is not None and (found := sha256(text)) != known:
+        if text is not None and (digest := sha256(text)) != known:
             message = (
                 f"Test file changed: {path} was handed over by {handoff.written_by} with the SHA-256 {known} and has "
-                f"{found} now. Hand it over again as it shall be."
+                f"{digest} now. Hand it over again as it shall be."
             )
             yield GateProblem(code=GateCode.TEST_HASH_CHANGED, message=message, path=path)
 
 
 def unreadable(paths: Collection[str], diagnostics: Sequence[Diagnostic]) -> Iterator[GateProblem]:
     """Test files that do not parse, by what the domain service says of them."""
-    for found in diagnostics:
-        if found.category == "syntax_error" and found.artifact in paths:
-            message = f"{found.artifact}, line {found.line or '?'}: syntax error: {found.message}."
-            yield GateProblem(code=GateCode.TEST_SYNTAX, message=message, path=found.artifact)
+    for diagnostic in diagnostics:
+        if diagnostic.category == "syntax_error" and diagnostic.artifact in paths:
+            message = (
+                f"{diagnostic.artifact}, line {diagnostic.line or '?'}: syntax error: {diagnostic.message}."
+            )
+            yield GateProblem(code=GateCode.TEST_SYNTAX, message=message, path=diagnostic.artifact)
 
 
 def tried(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
@@ -163,12 +165,12 @@ def odd_failures(paths: Sequence[str], run: FirstRun) -> str:
         if case.outcome in _BAD and file_of(case.id) in paths
     ]
     failures = [*((file_of(error), error) for error in _errors_of(paths, run.report)), *bad]
-    found = causes(failures)
-    most = max(found, key=lambda cause: len(cause.ids), default=None)
-    said = dict(failures)
-    if most is None or not _is_to_come(said[most.ids[0]], run.modules):
+    groups = causes(failures)
+    most = max(groups, key=lambda cause: len(cause.ids), default=None)
+    messages = dict(failures)
+    if most is None or not _is_to_come(messages[most.ids[0]], run.modules):
         return ""
-    odd = [cause for cause in found if _is_odd(said[cause.ids[0]], run.modules, paths)]
+    odd = [cause for cause in groups if _is_odd(messages[cause.ids[0]], run.modules, paths)]
     names = {name for cause in odd for name in cause.ids}
     if not names:
         return ""
@@ -196,10 +198,10 @@ def missing_target(error: str, modules: Collection[str]) -> str:
     Args:
         modules: files that are there or planned; a package that is none of them is not for the coder to write.
     """
-    found = [match for pattern in _MISSING for match in pattern.finditer(error)]
-    if not found:
+    matches = [match for pattern in _MISSING for match in pattern.finditer(error)]
+    if not matches:
         return ""
-    last = max(found, key=lambda match: match.start())
+    last = max(matches, key=lambda match: match.start())
     top = last["module"].split(".")[0]
     is_ours = any(top in PurePosixPath(path).with_suffix("").parts for path in modules)
     return last.group() if is_ours else ""
@@ -211,13 +213,13 @@ def _still_to_be_written(error: str, run: FirstRun, paths: Sequence[str]) -> str
     Args:
         paths: the files that hold the tests.
     """
-    found, known = missing_target(error, run.modules), run.before.collection_errors
-    is_old = any(found in each for each in known)
+    target, known = missing_target(error, run.modules), run.before.collection_errors
+    is_old = any(target in each for each in known)
     # Of what lies in a folder that could not be loaded nobody knows what else is missing.
     is_hidden = any(hides_any(each, paths) and file_of(each) not in paths for each in known)
     # Where no test was, or some could not be loaded for whatever reason, none need have loaded the code that was there.
     is_untried = not run.before.cases or any(file_of(each) not in paths for each in known)
-    return "" if is_old or is_hidden or (is_untried and _is_of_old_code(error, paths)) else found
+    return "" if is_old or is_hidden or (is_untried and _is_of_old_code(error, paths)) else target
 
 
 def _is_of_old_code(error: str, paths: Sequence[str]) -> bool:
@@ -255,11 +257,11 @@ def _escape(path: str, root: Path) -> str | None:
     return None
 
 
-def _not_found(path: str, claim: Claim, tree: Tree) -> str:
+def _missing_message(path: str, claim: Claim, tree: Tree) -> str:
     near = _near(path, tree.files())
-    said = f"source: {claim.place.source}, from {claim.written_by}"
+    origin = f"source: {claim.place.source}, from {claim.written_by}"
     parts = [
-        f"Test file not found: {path} ({said}); it has to be a regular file with text in it.",
+        f"Test file not found: {path} ({origin}); it has to be a regular file with text in it.",
         f"By convention it would be {claim.place.usual}." if claim.place.usual != path else "",
         f"Near it: {', '.join(near)}." if near else "",
         "State the path under which the tests were written, or write them there.",

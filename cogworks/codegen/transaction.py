@@ -169,7 +169,7 @@ class Transactions:
         self._workspace = workspace
         self._item = item
         self._base = workspace.head
-        self._found = FilesAsFound(ports.service, workspace)
+        self._files = FilesAsFound(ports.service, workspace)
         self._checks = ChangeChecks(ports, workspace, who=item.key)
 
     def try_out(self, reply: CodeChange, wanted: Wanted, *, number: int) -> Tried:
@@ -213,7 +213,7 @@ class Transactions:
         """The change in the project's own formatting, or why it cannot be written; the tree is as it was."""
         if reason := self._workspace.apply(wanted):
             return (), reason
-        change = ChangeOnTrial(wanted, self._found)
+        change = ChangeOnTrial(wanted, self._files)
         if tidied := change.tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
         self._workspace.roll_back()

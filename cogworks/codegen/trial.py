@@ -1,4 +1,4 @@
-"""A change in the working copy: brought into the project's formatting, judged by what it makes worse, and told to whoever proposed it."""
+"""A change in the working copy: brought into the project's formatting, judged by what it makes worse, and reported to its proposer."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -49,18 +49,18 @@ class FilesAsFound:
         """Ask what is wrong with files; the working copy must be as it was found."""
         unknown = [path for path in paths if path not in self._findings]
         there = [path for path in unknown if self.workspace.read(path) is not None]
-        found = self.service.validate(self.workspace, there) if there else ()
+        diagnostics = self.service.validate(self.workspace, there) if there else ()
         for path in unknown:
-            self._findings[path] = tuple(each for each in found if each.artifact == path)
+            self._findings[path] = tuple(each for each in diagnostics if each.artifact == path)
 
     def knows(self, paths: Sequence[str]) -> bool:
         """Whether the findings of all these files are known."""
         return all(path in self._findings for path in paths)
 
-    def new_among(self, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    def new_among(self, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """The blocking findings that were not there before, as far as was asked."""
         before = [each for findings in self._findings.values() for each in findings]
-        return new_faults(before, found)
+        return new_faults(before, diagnostics)
 
 
 class KnownFaults:
@@ -78,21 +78,23 @@ class KnownFaults:
 
     def judged(self, paths: Sequence[str]) -> Trial:
         """What the checks find in files now, as far as it was not there before."""
-        found = self._service.validate(self._workspace, paths) if paths else ()
-        return judge_diagnostics(faults_beyond(frozenset[StaticError]().union(*self._of.values()), found))
+        diagnostics = self._service.validate(self._workspace, paths) if paths else ()
+        return judge_diagnostics(
+            faults_beyond(frozenset[StaticError]().union(*self._of.values()), diagnostics)
+        )
 
 
 class ChangeOnTrial:
     """Changes that are written, and can be taken back to look at the files as they were."""
 
-    def __init__(self, changes: Sequence[FileChange], found: FilesAsFound) -> None:
+    def __init__(self, changes: Sequence[FileChange], files: FilesAsFound) -> None:
         """Args:
         changes: are in the working copy.
         """
         self._changes = list(changes)
-        self._workspace = found.workspace
-        self._service = found.service
-        self._found = found
+        self._workspace = files.workspace
+        self._service = files.service
+        self._files = files
         self.paths = sorted(change.path for change in changes if change.action != "delete")
         """The files that are there after the change."""
 
@@ -109,7 +111,7 @@ class ChangeOnTrial:
         texts = dict(self._service.normalised(self._workspace, self.paths)) if self.paths else {}
         modified = [each.path for each in self._changes if each.action == "modify" and each.path in texts]
         if modified:
-            for path in self._as_found(lambda: self._found.untidy(modified)):
+            for path in self._without_change(lambda: self._files.untidy(modified)):
                 del texts[path]
         tidied = [
             FileChange(path=path, action="modify", content=texts[path])
@@ -126,18 +128,18 @@ class ChangeOnTrial:
 
     def new_findings(self) -> tuple[Diagnostic, ...]:
         """What is wrong with the files and was not before; who only finds old faults in them is not to blame."""
-        found = self._service.validate(self._workspace, self.paths)
-        blamed = sorted({each.artifact for each in found if each.severity is Severity.BLOCKING})
-        if not self._found.knows(blamed):
-            self._as_found(lambda: self._found.learn_findings(blamed))
-        return self._found.new_among(found)
+        diagnostics = self._service.validate(self._workspace, self.paths)
+        blamed = sorted({each.artifact for each in diagnostics if each.severity is Severity.BLOCKING})
+        if not self._files.knows(blamed):
+            self._without_change(lambda: self._files.learn_findings(blamed))
+        return self._files.new_among(diagnostics)
 
-    def _as_found(self, ask: Callable[[], Said]) -> Said:
+    def _without_change(self, ask: Callable[[], Said]) -> Said:
         self._workspace.roll_back()
-        said = ask()
+        answer = ask()
         # It was written once and can be written again.
         self._workspace.apply(self._changes)
-        return said
+        return answer
 
 
 _NOT_PASSED = frozenset({"failed", "error"})
@@ -199,22 +201,22 @@ def trial_of(result: Result, observed: Observed, selection: Selection) -> Trial:
     """The verdict on a change in words that the next proposal can act on."""
     if result.is_kept:
         return Trial()
-    told = Trial(category=result.code, problems=result.reasons or (result.code,))
+    trial = Trial(category=result.code, problems=result.reasons or (result.code,))
     if result.violations:
         codes = ", ".join(sorted({each.code for each in result.violations}))
         return Trial(category=f"rules {codes}", problems=tuple(each.text for each in result.violations))
     if result.code == "gate_static" and result.before is not None:
         verdict = judge_diagnostics(faults_beyond(result.before.static, observed.findings))
-        return told if verdict.is_kept else verdict
+        return trial if verdict.is_kept else verdict
     if result.worse is None or result.after is None:
-        return told
+        return trial
     setback = setback_of(result.worse, result.after, observed.reports, wanted=selection.landmark)
     verdict = judge_setback(setback.model_copy(update={"unproven": _silent(result.unproven, setback)}))
-    return told if verdict.is_kept else verdict
+    return trial if verdict.is_kept else verdict
 
 
 def setback_of(
-    found: Worse, after: Measurement, reports: Sequence[TestReport], *, wanted: Collection[str] = ()
+    regression: Worse, after: Measurement, reports: Sequence[TestReport], *, wanted: Collection[str] = ()
 ) -> Setback:
     """What became worse, with the messages of the first run that shows it.
 
@@ -222,16 +224,16 @@ def setback_of(
         wanted: tests and files that have to pass, whether they did before or not.
     """
     is_cut = bool(reports) and reports[-1].timed_out
-    bad = {*found.failing, *_of(after.failing, wanted)}
+    bad = {*regression.failing, *_of(after.failing, wanted)}
     places = {
-        *found.uncollected,
+        *regression.uncollected,
         *(each for each in after.uncollected if hides_any(each, wanted)),
     }
     errors = [text for report in reports for text in report.collection_errors if file_of(text) in places]
     return Setback(
         broken=tuple(_first_cases(reports, bad)),
         # A suite that was cut short says nothing about the tests it never reached.
-        vanished=() if is_cut else found.vanished,
+        vanished=() if is_cut else regression.vanished,
         uncollected=tuple(dict.fromkeys(errors)),
         unsteady=tuple(sorted(_of(after.flaky, wanted))),
         timed_out=is_cut,
@@ -246,23 +248,23 @@ def steadied(report: TestReport, reruns: Sequence[TestReport], flaky: Collection
     return report.model_copy(update={"cases": tuple(cases)})
 
 
-def without_own(found: Measurement, own: Collection[str]) -> Measurement:
+def without_own(measurement: Measurement, own: Collection[str]) -> Measurement:
     """The measurement without the tests in files that only this work brought in: it may rename and drop those."""
-    return found.model_copy(
+    return measurement.model_copy(
         update={
-            "passing": frozenset(test for test in found.passing if file_of(test) not in own),
-            "failing": frozenset(test for test in found.failing if file_of(test) not in own),
+            "passing": frozenset(test for test in measurement.passing if file_of(test) not in own),
+            "failing": frozenset(test for test in measurement.failing if file_of(test) not in own),
         }
     )
 
 
 def _first_cases(reports: Sequence[TestReport], wanted: Collection[str]) -> list[TestCase]:
-    found: dict[str, TestCase] = {}
+    cases_by_id: dict[str, TestCase] = {}
     for report in reports:
         for case in report.cases:
             if case.id in wanted and case.outcome in BAD:
-                found.setdefault(case.id, case)
-    return list(found.values())
+                cases_by_id.setdefault(case.id, case)
+    return list(cases_by_id.values())
 
 
 def _of(tests: Collection[str], wanted: Collection[str]) -> set[str]:
@@ -271,9 +273,9 @@ def _of(tests: Collection[str], wanted: Collection[str]) -> set[str]:
 
 def _silent(unproven: Sequence[str], setback: Setback) -> tuple[str, ...]:
     """Those of which nothing else says why they prove nothing."""
-    told = {*(case.id for case in setback.broken), *setback.unsteady}
+    explained = {*(case.id for case in setback.broken), *setback.unsteady}
     return tuple(
         each
         for each in unproven
-        if not (setback.timed_out or _of(told, [each]) or is_hidden(each, setback.uncollected))
+        if not (setback.timed_out or _of(explained, [each]) or is_hidden(each, setback.uncollected))
     )

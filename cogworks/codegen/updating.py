@@ -172,18 +172,18 @@ class Update:
 
     def _sides(self, joined: Joined) -> Sides:
         """Both commits with the runs of their suites; the working copy stands on ours."""
-        theirs, found_there = self._found_at(self._oid, joined.conflicts)
-        ours, found_here = self._found_at(self._head, joined.conflicts)
-        return Sides(ours, theirs, found_there | found_here)
+        theirs, faults_there = self._side_at(self._oid, joined.conflicts)
+        ours, faults_here = self._side_at(self._head, joined.conflicts)
+        return Sides(ours, theirs, faults_there | faults_here)
 
-    def _found_at(self, oid: CommitOid, paths: Sequence[str]) -> tuple[Side, frozenset[StaticError]]:
+    def _side_at(self, oid: CommitOid, paths: Sequence[str]) -> tuple[Side, frozenset[StaticError]]:
         self._workspace.settle(oid)
         where = "this branch" if oid == self._head else self._task.base_branch
         self._ports.say(f"{self._item.key}: running the test suite of {where} at {oid[:12]}")
         report = run_suite(self._ports, self._workspace, who=self._item.key)
         there = [path for path in paths if self._workspace.read(path) is not None]
-        found = self._ports.service.validate(self._workspace, there) if there else ()
-        return side(self._workspace, report), static_errors(found)
+        diagnostics = self._ports.service.validate(self._workspace, there) if there else ()
+        return side(self._workspace, report), static_errors(diagnostics)
 
     def _resolved(self, joined: Joined, sides: Sides, fork: CommitOid) -> Merged | Failed:
         """The merge with the answer of a model where git left both sides."""
@@ -250,8 +250,8 @@ class Update:
     def _tried(self, sides: Sides, fork: CommitOid, conflicts: Sequence[str], notes: str) -> Sequence[str]:
         """Why the tree as it is may not be kept; else it is committed, and its proof is there."""
         there = [path for path in conflicts if self._workspace.read(path) is not None]
-        found = self._ports.service.validate(self._workspace, there) if there else ()
-        if problems := judge_diagnostics(faults_beyond(sides.known, found)).problems:
+        diagnostics = self._ports.service.validate(self._workspace, there) if there else ()
+        if problems := judge_diagnostics(faults_beyond(sides.known, diagnostics)).problems:
             return self._undone(problems)
         head = self._workspace.commit_joined(self._oid, self._message(conflicts, notes))
         self._ports.say(f"{self._item.key}: running the test suite of the merge")
@@ -328,7 +328,7 @@ class Update:
         return "\n\n".join(filter(None, parts)) + "\n"
 
     def _reason_for_a_person(self, reply: ResolvedConflicts) -> Failed | None:
-        found = reason_for_a_person(
+        failure = reason_for_a_person(
             "code_generation",
             paths_of(reply),
             missing_capability=reply.missing_capability,
@@ -336,7 +336,7 @@ class Update:
             remedy=to_allow_more(self._task),
             manifests=self._task.conventions.manifests,
         )
-        return self._for_people(found.reason) if found else None
+        return self._for_people(failure.reason) if failure else None
 
     def _for_people(self, why: str) -> Failed:
         self._workspace.settle(self._head)

@@ -117,7 +117,7 @@ class CodingWork:
     def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context, deadline_ms
         tree = self._tree()
-        is_first = self.suite.found is None
+        is_first = self.suite.baseline is None
         report = self.suite.run(tree, self._scope())
         if self.tests is not None:
             self.tests.latest = report
@@ -132,17 +132,17 @@ class CodingWork:
         facts = facts_of(report, before=None if is_first else self._may_fail(report))
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
-    def _look_for_tests_in_code(self, found: TestReport) -> None:
+    def _look_for_tests_in_code(self, baseline: TestReport) -> None:
         """Tests that stand in the very files of the code are written with it; none are handed over then."""
         is_given = self.tests is not None and self.tests.handoff is not None
-        self.in_code = () if is_given else code_with_tests(self.item, found)
+        self.in_code = () if is_given else code_with_tests(self.item, baseline)
         if self.in_code and isinstance(self.coder, Coder):
             self.tests = None
             self.coder.brings_tests(self.in_code)
 
     def _side(self, report: TestReport) -> Side:
         """The working copy as it is now, with what the suite as it was found can show of a change."""
-        return side(self.workspace, report, self._baseline.judged(self.suite.found or report))
+        return side(self.workspace, report, self._baseline.judged(self.suite.baseline or report))
 
     def _scope(self, announced: Sequence[str] = ()) -> Scope:
         if self.tests is not None:
@@ -151,7 +151,7 @@ class CodingWork:
 
     def _may_fail(self, now: TestReport) -> TestReport:
         """The suite as it was found: what failed then may go on failing, but for what was handed over."""
-        return without_handed_over(self.suite.found_as_known(now), self._handed_paths)
+        return without_handed_over(self.suite.baseline_with_tests_of(now), self._handed_paths)
 
     @property
     def _handed_paths(self) -> tuple[str, ...]:
@@ -160,16 +160,16 @@ class CodingWork:
 
     def _write_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         if self.in_code:
-            said = f"tests stand in {', '.join(self.in_code)}, and are written with the code"
-            self._ports.say(f"{self.item.key}: {said}")
-            told = TraceEntry(kind="tests_in_code", data={"files": list(self.in_code)})
-            return ActionResult(outcome=Outcome.DONE, summary=said, trace=(told,))
-        if self.tests is None or self.suite.found is None:
+            summary = f"tests stand in {', '.join(self.in_code)}, and are written with the code"
+            self._ports.say(f"{self.item.key}: {summary}")
+            entry = TraceEntry(kind="tests_in_code", data={"files": list(self.in_code)})
+            return ActionResult(outcome=Outcome.DONE, summary=summary, trace=(entry,))
+        if self.tests is None or self.suite.baseline is None:
             return ActionResult(outcome=Outcome.ERROR, error_code="out_of_turn", summary="no tests are due")
         reasons = payload.parameters.get("reasons", ())
         dispute = self.disputes.pending
         result = self.tests.write(
-            self.suite.found, reasons, own=self.own, scope=self._scope(), dispute=dispute
+            self.suite.baseline, reasons, own=self.own, scope=self._scope(), dispute=dispute
         )
         if dispute is not None and self.tests.handoff is not None and self.tests.insists:
             settled = self.disputes.after_writer(self.tests.handoff, dispute, self.tests.insists)
@@ -185,7 +185,7 @@ class CodingWork:
         self.suite.remember(self.kept.after, self.kept.tree)
         self.suite.forget(self.tests.restated)
         # The code is proven by tests that are there on both sides.
-        self._base = self._side(with_hidden(self.tests.report, self.suite.found))
+        self._base = self._side(with_hidden(self.tests.report, self.suite.baseline))
         return result.model_copy(update={"tree": self.kept.tree})
 
     def _tests_alone(self, tests: TestWriting, handoff: TestHandoff) -> Kept:
@@ -197,13 +197,15 @@ class CodingWork:
     def _analyze(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         """The sub-work-item is the one landmark, for the plan has made it small; its spans lie where what fails leads."""
         del context, deadline_ms
-        told = payload.parameters
+        parameters = payload.parameters
         failing = TestReport(cases=())
         if (latest := self.suite.latest) is not None:
             modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
             failing = telling(latest, self._may_fail(latest), modules)
         try:
-            located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+            located = self._locator.locate(
+                failing, is_wide=bool(parameters.get("widen") or parameters.get("mode"))
+            )
         except TreeChanged as error:
             return failed("tree_changed", str(error)).model_copy(update={"halt": str(error)})
         self.coder.suspects = located.places if located else ()
@@ -219,7 +221,7 @@ class CodingWork:
         if self.tests is not None and (problem := self.tests.problem()) is not None:
             self.refusal = self.tests.stopped(problem.message)
             return ActionResult(
-                outcome=Outcome.NONE_VALID, halt=self.refusal.reason, trace=(self.tests.told(problem),)
+                outcome=Outcome.NONE_VALID, halt=self.refusal.reason, trace=(self.tests.event_of(problem),)
             )
         reply = self.coder.ask(context)
         if isinstance(reply, DisputedTest):
@@ -331,19 +333,19 @@ class CodingWork:
     def _unshown(self, reply: CodeChange) -> tuple[str, ...]:
         """Why an answer brings no tests although it names files for them; tests of an earlier visit, or change, do as well."""
         is_first = self.kept is None and not self._task.earlier.get("code") and wants_red(self._task)
-        if not is_first or self.suite.found is None:
+        if not is_first or self.suite.baseline is None:
             return ()
         return unshown(
-            reply, {path: self.workspace.read(path) or "" for path in self.in_code}, self.suite.found
+            reply, {path: self.workspace.read(path) or "" for path in self.in_code}, self.suite.baseline
         )
 
     def _measured(self) -> Measurement:
         """The tree as it is, and what passed when it was found: tests may hide in a file that cannot be loaded now."""
-        found = measured(self.suite.found or TestReport(cases=()))
+        baseline = measured(self.suite.baseline or TestReport(cases=()))
         if self.kept is None:
-            return found
+            return baseline
         now = measured(self.kept.after)
-        return now.model_copy(update={"passing": now.passing | (found.passing - now.failing)})
+        return now.model_copy(update={"passing": now.passing | (baseline.passing - now.failing)})
 
     def _regressions(self) -> tuple[str, ...]:
         """The tests of finished sub-work-items whose code is in the tree, where their hand-offs say."""

@@ -120,11 +120,11 @@ def _outcome(task: NodeTask, ports: NodePorts, work: CodingWork, ran: _Ran) -> O
         done = _succeeded(task, work, work.kept, told, dict(left_out(ports)))
         why = beyond(task, ports, found_at=ran.found_at)
         if mender is not None:
-            return mender.left(why, found_at=ran.found_at) if why else mender.kept(done)
+            return mender.left(why, head=ran.found_at) if why else mender.kept(done)
         return moving_up(why, done.output, diff=work.workspace.diff(task.base_branch)) if why else done
     if mender is not None:
         why = work.refusal.reason if work.refusal else ran.result.error
-        return mender.left(why, found_at=ran.found_at)
+        return mender.left(why, head=ran.found_at)
     if work.refusal is not None and (why := needs_more(task, work.refusal)):
         return moving_up(why, {"sub_item": work.item.key, "notes": "", "cycle": told}, diff="")
     return _failed(task, work, ran.cycle, ran.result)
@@ -179,7 +179,7 @@ def _succeeded(
     # The whole branch, not only this visit: a reviewer sees the one pull request.
     files = file_actions(work.workspace.diff(task.base_branch))
     passed = [case.id for case in kept.after.cases if case.outcome == "passed"]
-    before = work.suite.found.cases if work.suite.found else ()
+    before = work.suite.baseline.cases if work.suite.baseline else ()
     # On rework the suite "before" holds our own earlier tests; to a reviewer they are new all the same.
     known = {case.id for case in before}
     added = sorted(test for test in passed if test not in known or file_of(test) in work.own)

@@ -61,8 +61,8 @@ def file_problems(
     try:
         if node.validation != "domain-service":
             return []
-        with_hidden_tests = FilesAsFound(ports.service, workspace)
-        found = ChangeOnTrial(changes, with_hidden_tests).new_findings()
+        files = FilesAsFound(ports.service, workspace)
+        found = ChangeOnTrial(changes, files).new_findings()
     finally:
         workspace.roll_back()
     return [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]

@@ -101,7 +101,9 @@ class Repair:
 
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
-        found = dossier(self._cycle.events, self._run.notes, patch=self.patch, untold=self._run.untold)
+        found = dossier(
+            self._cycle.events, self._run.notes, patch=self.patch, unreported=self._run.unreported
+        )
         actions, looks = (each.text for each in self._audits)
         found = {**found, AUDIT_FILE: actions}
         if isinstance(self._asked, Unasked):

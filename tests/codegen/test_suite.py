@@ -59,7 +59,7 @@ def test_the_suite_runs_once_on_the_same_files() -> None:
     ports.report = ran()
     second = runs.run("tree 2")
 
-    assert (runs.run("tree 1"), runs.latest, runs.found) == (first, first, first)
+    assert (runs.run("tree 1"), runs.latest, runs.baseline) == (first, first, first)
     assert (second, runs.run("tree 2"), runs.latest) == (ports.report, second, second)
     assert ports.said == ["A: running the test suite as it is", "A: running the test suite"]
 
@@ -77,11 +77,11 @@ def test_what_could_not_be_loaded_at_first_is_known_as_an_error() -> None:
     runs = runs_of(StepPorts(TestReport(cases=(), collection_errors=("tests/a.py: ImportError: no b",))))
     runs.run("tree 1")
 
-    known = runs.found_as_known(ran("failed"))
+    known = runs.baseline_with_tests_of(ran("failed"))
 
     assert [(case.id, case.outcome) for case in known.cases] == [("tests/a.py::a", "error")]
-    assert runs.found is not None
-    assert runs.found.cases == ()
+    assert runs.baseline is not None
+    assert runs.baseline.cases == ()
 
 
 def test_a_quiet_run_says_nothing() -> None:

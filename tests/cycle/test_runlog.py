@@ -111,7 +111,7 @@ def test_a_run_that_is_broken_off_tells_how_far_it_came(tree: Path) -> None:
     with pytest.raises(BudgetReached):
         scene.run()
 
-    log = run_log(scene.cycle.events, scene.work.untold)
+    log = run_log(scene.cycle.events, scene.work.unreported)
     assert problems(log) == []
     assert [record.kind for record in log][-2:] == ["combine.start", "action.broken"]
     assert log[-1].data == {"action": "ANALYZE_FAILURE"}

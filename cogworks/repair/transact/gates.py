@@ -145,7 +145,7 @@ def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestRepo
     return {**reports, first: reports[first].model_copy(update={**of_the_run, "timed_out": is_late})}
 
 
-def reports_by_gate(suite: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestReport]:
+def by_gate(suite: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestReport]:
     """What one run of the whole suite says of each of these gates; nothing where it did not finish."""
     if suite.timed_out:
         return {}

@@ -15,11 +15,11 @@ from cogworks.repair.transact.diffrules import churn, fingerprint
 from cogworks.repair.transact.gates import (
     Gate,
     GateName,
+    by_gate,
     doubtful,
     gate_refusal,
     gates_of,
     parted,
-    reports_by_gate,
     static_refusal,
     worse_at,
 )
@@ -283,9 +283,7 @@ class _Attempt:
         reports: list[TestReport] = []
         gates = gates_of(self.terms.selection, self.terms.limits)
         suite = self._short_suite()
-        together = (
-            reports_by_gate(suite, gates) if suite else self._together([gate for gate in gates if gate.tests])
-        )
+        together = by_gate(suite, gates) if suite else self._together([gate for gate in gates if gate.tests])
         for gate in gates:
             report = together.get(gate.name) or self._run(gate.tests, gate.timeout_s)
             reports.append(report)

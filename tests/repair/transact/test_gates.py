@@ -7,11 +7,11 @@ from cogworks.repair.transact.gates import (
     Gate,
     Limits,
     Selection,
+    by_gate,
     doubtful,
     gate_refusal,
     gates_of,
     parted,
-    reports_by_gate,
 )
 from cogworks.repair.transact.measure import measured
 
@@ -63,7 +63,7 @@ def test_one_run_of_a_short_suite_tells_of_every_gate() -> None:
     gates = gates_of(FULL.model_copy(update={"full": True, "is_short": True}), LIMITS)
     suite = report(passed="abd", failed="cx").model_copy(update={"hung": ("t::c",)})
 
-    told = reports_by_gate(suite, gates)
+    told = by_gate(suite, gates)
 
     assert [gate.name for gate in gates] == ["landmark", "targeted", "regression", "smoke", "full"]
     assert {name: [case.id for case in each.cases] for name, each in told.items()} == {
@@ -80,7 +80,7 @@ def test_one_run_of_a_short_suite_tells_of_every_gate() -> None:
         "smoke": (),
         "full": ("t::c",),
     }
-    assert reports_by_gate(suite.model_copy(update={"timed_out": True}), gates) == {}
+    assert by_gate(suite.model_copy(update={"timed_out": True}), gates) == {}
 
 
 def test_regression_tests_have_no_run_of_their_own_where_the_whole_suite_runs() -> None:
