@@ -8,7 +8,7 @@ import click
 from cogworks.cli.looking import Look
 from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.cli.visit_logs import VisitLog, visit_logs
-from cogworks.cycle.eventlog import told
+from cogworks.cycle.eventlog import event_fields
 
 COLUMNS = [
     Column("event", is_number=True),
@@ -29,7 +29,7 @@ def show_events(source: str, visit: int | None, look: Look, *, as_json: bool) ->
     for log in logs:
         show_line(f"{log.folder}:")
         if log.damage is None:
-            show_table(COLUMNS, [_cells(told(event)) for event in log.events])
+            show_table(COLUMNS, [_cells(event_fields(event)) for event in log.events])
         else:
             show_line(f"    {log.damage}")
     return 1 if damaged else 0
@@ -40,7 +40,7 @@ def _as_object(log: VisitLog) -> dict[str, Any]:
         "visit": log.visit,
         "folder": log.folder,
         "problem": str(log.damage) if log.damage else None,
-        "events": [told(event) for event in log.events],
+        "events": [event_fields(event) for event in log.events],
     }
 
 

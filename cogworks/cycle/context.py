@@ -65,7 +65,7 @@ class CycleContext(Value):
     candidates: tuple[Candidate, ...] = ()
     """Changes left to try."""
     reasons: tuple[str, ...] = ()
-    """What the next request for a change has to be told."""
+    """What the next request for a change has to say."""
     attempts: tuple[Attempt, ...] = ()
     """Changes that were rolled back since the last one that was kept."""
     misses: int = 0
@@ -183,8 +183,8 @@ def _after_generation(
     if result.outcome is Outcome.PROPOSED:
         return {**climbed, "candidates": result.candidates[:finalists], "misses": 0}
     if result.outcome is Outcome.NONE_VALID:
-        told = {"candidates": (), "misses": context.misses + 1, "reasons": _told(context, result)}
-        return {**climbed, **told}
+        failed = {"candidates": (), "misses": context.misses + 1, "reasons": _reasons_of(context, result)}
+        return {**climbed, **failed}
     if result.outcome is Outcome.DISPUTED:
         return {**climbed, "candidates": (), "reasons": result.reasons}
     return {}
@@ -194,7 +194,7 @@ def _climbed(context: CycleContext, rung: str) -> Ladder:
     return context.ladder.after(Rung(rung))
 
 
-def _told(context: CycleContext, result: ActionResult) -> tuple[str, ...]:
+def _reasons_of(context: CycleContext, result: ActionResult) -> tuple[str, ...]:
     """Why changes failed: all of a climb, the latest of what is asked for again and again."""
     before = context.reasons if context.task.climbs else ()
     return tuple(dict.fromkeys((*before, *result.reasons)))[-MAX_REASONS:]
@@ -218,6 +218,6 @@ def _after_transaction(context: CycleContext, result: ActionResult) -> Mapping[s
             **started,
             "candidates": context.candidates[1:],
             "attempts": (*context.attempts, *tried),
-            "reasons": _told(context, result),
+            "reasons": _reasons_of(context, result),
         }
     return started

@@ -44,7 +44,7 @@ def line_of(event: Event) -> str:
     return canonical(_as_object(event))
 
 
-def told(event: Event) -> dict[str, Any]:
+def event_fields(event: Event) -> dict[str, Any]:
     """The event for people and programs: its place, its name and its payload."""
     data = _as_object(event)
     return {name: data[name] for name in ("seq", "cycle", "event", "payload", "wall")}

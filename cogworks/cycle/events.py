@@ -79,7 +79,7 @@ class Observation(Value):
 
 LOG_SCHEMA = 1
 MAX_PAYLOAD_CHARS = 4_096
-"""A longer payload of the plan is told by its hash alone: it follows from earlier results. No other may be longer."""
+"""A longer payload of the plan is recorded by its hash alone: it follows from earlier results. No other may be longer."""
 
 
 class Body(Value):

@@ -169,9 +169,9 @@ def _payload(
         return None
     if committed.forced:
         return Payload(action=committed.action, goal=header.task.goal)
-    told = proposed.get(committed.slot_id)
-    if told is not None and told.payload is not None:
-        return told.payload
+    proposal = proposed.get(committed.slot_id)
+    if proposal is not None and proposal.payload is not None:
+        return proposal.payload
     step = next_step(context, generation_retries=header.limits.generation_retries)
     if step is None:
         return None

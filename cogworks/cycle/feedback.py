@@ -73,12 +73,13 @@ def fingerprint(files: Iterable[tuple[str, str, str]]) -> str:
 
 def judge_diagnostics(diagnostics: Sequence[Diagnostic]) -> Trial:
     """A refusal that lists the blocking diagnostics; kept when there are none."""
-    blocking = [found for found in diagnostics if found.severity is Severity.BLOCKING]
+    blocking = [diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.BLOCKING]
     if not blocking:
         return Trial()
-    kinds = ", ".join(sorted({found.category for found in blocking}))
+    kinds = ", ".join(sorted({diagnostic.category for diagnostic in blocking}))
     return Trial(
-        category=f"diagnostics {kinds}", problems=_limited([_diagnostic(found) for found in blocking])
+        category=f"diagnostics {kinds}",
+        problems=_limited([_diagnostic(diagnostic) for diagnostic in blocking]),
     )
 
 
@@ -102,14 +103,16 @@ def judge_setback(setback: Setback) -> Trial:
             for path in setback.unproven
         ],
     }
-    found = {kind: problems for kind, problems in kinds.items() if problems}
-    if not found:
+    problems_by_kind = {kind: problems for kind, problems in kinds.items() if problems}
+    if not problems_by_kind:
         return Trial()
     subjects = (
-        ", ".join(sorted(case.id for case in setback.broken)) if next(iter(found)) == "failing_tests" else ""
+        ", ".join(sorted(case.id for case in setback.broken))
+        if next(iter(problems_by_kind)) == "failing_tests"
+        else ""
     )
-    problems = [problem for each in found.values() for problem in each]
-    return Trial(category=f"{next(iter(found))} {subjects}".strip(), problems=_limited(problems))
+    problems = [problem for each in problems_by_kind.values() for problem in each]
+    return Trial(category=f"{next(iter(problems_by_kind))} {subjects}".strip(), problems=_limited(problems))
 
 
 def reason_to_stop(attempts: Sequence[Attempt], *, max_retries: int) -> Stop | None:
@@ -150,9 +153,9 @@ def history(attempts: Sequence[Attempt]) -> tuple[str, ...]:
     )
 
 
-def _diagnostic(found: Diagnostic) -> str:
-    place = found.artifact if found.line is None else f"{found.artifact}:{found.line}"
-    return f"{place}: {found.category}: {excerpt(found.message)}"
+def _diagnostic(diagnostic: Diagnostic) -> str:
+    place = diagnostic.artifact if diagnostic.line is None else f"{diagnostic.artifact}:{diagnostic.line}"
+    return f"{place}: {diagnostic.category}: {excerpt(diagnostic.message)}"
 
 
 def _limited(problems: Sequence[str]) -> tuple[str, ...]:

@@ -99,15 +99,15 @@ def _after_generation(context: CycleContext, retries: int) -> Draft | None:
 
 def next_way(context: CycleContext) -> Draft | None:
     """How the failure is approached otherwise: a way that is open, else the next rung; None when all were tried."""
-    told: dict[str, Any] = {"reasons": list(context.reasons)}
+    parameters: dict[str, Any] = {"reasons": list(context.reasons)}
     if context.alternatives:
-        told["mode"] = NEXT_BRANCH
-        return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=NEXT_BRANCH, parameters=told)
+        parameters["mode"] = NEXT_BRANCH
+        return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=NEXT_BRANCH, parameters=parameters)
     rung = context.ladder.next_rung((*_ANEW, Rung.WIDEN) if context.task.climbs else _ANEW)
     if rung is Rung.GIVE_UP:
         return None
-    told["mode"] = rung.value
-    return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=rung.value, parameters=told)
+    parameters["mode"] = rung.value
+    return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=rung.value, parameters=parameters)
 
 
 def _after_transaction(context: CycleContext, retries: int) -> Draft | None:
@@ -135,27 +135,27 @@ def _after_revert(context: CycleContext, retries: int) -> Draft | None:
 def _after_validation(context: CycleContext, retries: int) -> Draft | None:
     del retries
     if context.outcome is Outcome.DIAGNOSTICS:
-        told = {"evidence": "diagnostics", "reasons": list(context.reasons)}
-        return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason="diagnostics", parameters=told)
+        parameters = {"evidence": "diagnostics", "reasons": list(context.reasons)}
+        return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason="diagnostics", parameters=parameters)
     if not context.tests_passing:
         return Draft(Action.RUN_TESTS, 0.9, 0.7, reason="validated")
     return _after_success(context)
 
 
 def _write_tests(reason: str, reasons: Sequence[str] = ()) -> Draft:
-    told = {"reasons": list(reasons)} if reasons else {}
-    return Draft(Action.WRITE_TESTS, 0.9, 0.55, reason=reason, parameters=told)
+    parameters = {"reasons": list(reasons)} if reasons else {}
+    return Draft(Action.WRITE_TESTS, 0.9, 0.55, reason=reason, parameters=parameters)
 
 
 def _generate(context: CycleContext, reason: str) -> Draft:
-    told = {"landmark": next(iter(context.landmarks), ""), "reasons": list(context.reasons)}
-    return Draft(Action.GENERATE_PATCH, 0.8, 0.5, reason=reason, parameters=told)
+    parameters = {"landmark": next(iter(context.landmarks), ""), "reasons": list(context.reasons)}
+    return Draft(Action.GENERATE_PATCH, 0.8, 0.5, reason=reason, parameters=parameters)
 
 
 def _apply(context: CycleContext, reason: str) -> Draft:
     candidate = context.candidates[0]
-    told = {"candidate": candidate.id, "change": candidate.change}
-    return Draft(Action.APPLY_PATCH, 0.85, 0.6, reason=reason, parameters=told)
+    parameters = {"candidate": candidate.id, "change": candidate.change}
+    return Draft(Action.APPLY_PATCH, 0.85, 0.6, reason=reason, parameters=parameters)
 
 
 _RULES: Mapping[Action, Callable[[CycleContext, int], Draft | None]] = {

@@ -24,7 +24,7 @@ from cogworks.cycle.executor import Executor, Handler
 from cogworks.cycle.experience import environment_of
 from cogworks.cycle.flow import next_step
 from cogworks.cycle.monitor import SerialityMonitor, Violation
-from cogworks.cycle.proposing import BUILT_IN, Generator, Memory, built_in, slotted, told, weighed
+from cogworks.cycle.proposing import BUILT_IN, Generator, Memory, built_in, event_of, slotted, weighed
 from cogworks.cycle.results import TERMINAL, Action, ActionResult, Payload, TraceEntry, failed
 from cogworks.cycle.signals import Forced, SignalQueue
 from cogworks.cycle.slot import Decision, Slot
@@ -33,7 +33,7 @@ from cogworks.errors import CogworksError, UsageError
 from cogworks.pipeline.arbiter import Choice, Proposal, Signal, choose
 
 TERMINAL_REFUSED = "TerminalRefused"
-"""What is told of a source that proposed an end and may not."""
+"""What the log says of a source that proposed an end and may not."""
 WATCHDOG = "watchdog"
 """The source of signals that follow from the context alone; a replay computes these anew and takes all others from the log."""
 
@@ -199,9 +199,9 @@ class CodingCycle:
             reason = f"timeout: the run took more than {seconds} s"
             arrived.append(Forced("clock", Action.ABORT, reason))
         self._admit(cycle, arrived)
-        found = alarms(self._context, self._limits)
-        if found and not self._signals.is_waiting(Action.ABORT):
-            abort = Forced(WATCHDOG, Action.ABORT, str(found[0]))
+        raised = alarms(self._context, self._limits)
+        if raised and not self._signals.is_waiting(Action.ABORT):
+            abort = Forced(WATCHDOG, Action.ABORT, str(raised[0]))
             self._admit(cycle, [abort], first=len(arrived) + 1)
 
     def _admit(self, cycle: int, arrived: Sequence[Forced], *, first: int = 1) -> None:
@@ -251,7 +251,7 @@ class CodingCycle:
             admitted = [draft for draft in drafts if generator.admitted(draft)]
             goal = self._context.task.goal
             proposed = slotted(admitted, cycle=cycle, source=generator.name, goal=goal)
-            events = [told(proposal, payload) for proposal, payload in proposed]
+            events = [event_of(proposal, payload) for proposal, payload in proposed]
         except Exception as error:
             # A source of ideas may have any defect; the cycle goes on without it and says so.
             self._emit(cycle, ProposalError(source=generator.name, error_type=type(error).__name__))
@@ -270,7 +270,7 @@ class CodingCycle:
         balance = weighed(self._memory, self._context, offered)
         for proposal, payload in balance.added:
             payloads[proposal.slot_id] = payload
-            self._emit(cycle, told(proposal, payload))
+            self._emit(cycle, event_of(proposal, payload))
         if balance.event is not None:
             self._emit(cycle, balance.event)
         return list(balance.proposals)

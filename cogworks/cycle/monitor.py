@@ -61,12 +61,12 @@ class SerialityMonitor:
         self._open: _Bracket | None = None
         self._last = 0
         self._has_ended = False
-        self._found: list[Violation] = []
+        self._violations: list[Violation] = []
 
     @property
     def violations(self) -> tuple[Violation, ...]:
         """In the order of the log; none when all is well."""
-        return tuple(self._found)
+        return tuple(self._violations)
 
     @property
     def has_ended(self) -> bool:
@@ -103,7 +103,7 @@ class SerialityMonitor:
         self._has_ended = body.terminal
 
     def _report(self, event: Event, problem: str) -> None:
-        self._found.append(Violation(seq=event.seq, cycle=event.cycle, problem=problem))
+        self._violations.append(Violation(seq=event.seq, cycle=event.cycle, problem=problem))
 
 
 def verify_seriality(events: Iterable[Event]) -> tuple[Violation, ...]:

@@ -71,7 +71,7 @@ def slotted(drafts: Sequence[Draft], *, cycle: int, source: str, goal: str) -> l
         ValueError: a score is not a number from 0 to 1, or a parameter is no JSON.
     """
     ordinals: dict[Action, int] = {}
-    found = []
+    proposals = []
     for draft in drafts:
         ordinals[draft.action] = ordinals.get(draft.action, 0) + 1
         payload = Payload(
@@ -87,11 +87,11 @@ def slotted(drafts: Sequence[Draft], *, cycle: int, source: str, goal: str) -> l
             payload_hash=digest(payload),
             priority=priority(draft.action),
         )
-        found.append((proposal, payload))
-    return found
+        proposals.append((proposal, payload))
+    return proposals
 
 
-def told(proposal: Proposal, payload: Payload) -> Proposed:
+def event_of(proposal: Proposal, payload: Payload) -> Proposed:
     """The event of a proposal.
 
     Raises:
@@ -167,7 +167,7 @@ def prior(pattern: str, situation: Situation, observations: Sequence[Observation
     if not alike:
         return None
     # Ties are broken by what is in the log, so that the order of reading never matters.
-    alike.sort(key=lambda found: (-found[0], found[1].age_days, found[1].source, found[1].cycle))
+    alike.sort(key=lambda pair: (-pair[0], pair[1].age_days, pair[1].source, pair[1].cycle))
     best = alike[:TOP]
     weights = [degree / 100 * 0.5 ** (each.age_days / HALF_LIFE_DAYS) for degree, each in best]
     good = sum(weight * each.worth for weight, (_, each) in zip(weights, best, strict=True))
@@ -204,19 +204,19 @@ def weighed(memory: Memory, context: CycleContext, offered: Sequence[Offered]) -
     """Weigh the proposals of one cycle by what became of such decisions earlier."""
     kept: list[Proposal] = []
     added: list[Offered] = []
-    told: list[Weighing] = []
+    weighings: list[Weighing] = []
     waiting = list(offered)
     while waiting:
         proposal, payload = waiting.pop(0)
-        found, weighing = _weighed(memory, context, proposal, payload)
-        told += [weighing] if weighing else []
-        if found is not None:
-            kept.append(found)
+        reweighed, weighing = _weighed(memory, context, proposal, payload)
+        weighings += [weighing] if weighing else []
+        if reweighed is not None:
+            kept.append(reweighed)
         elif proposal.source == PLANNER:
             instead = _instead(context, payload)
             added += instead
             waiting = [*instead, *waiting]
-    event = Weighed(layer=LAYER, decisions=tuple(told)) if told else None
+    event = Weighed(layer=LAYER, decisions=tuple(weighings)) if weighings else None
     return Balance(proposals=tuple(kept), added=tuple(added), event=event)
 
 
@@ -230,7 +230,7 @@ def _weighed(
         return proposal, None
     is_blocked = known.is_bad and payload.reason in REPETITIONS
     after = known.boosted(proposal.saliency)
-    told = Weighing(
+    weighing = Weighing(
         slot_id=proposal.slot_id,
         before=proposal.saliency,
         after=after,
@@ -238,7 +238,7 @@ def _weighed(
         rate=known.rate,
         observations=known.observations,
     )
-    return (None if is_blocked else replace(proposal, saliency=after)), told
+    return (None if is_blocked else replace(proposal, saliency=after)), weighing
 
 
 def _instead(context: CycleContext, blocked: Payload) -> list[Offered]:

@@ -111,14 +111,14 @@ def verify(events: Sequence[Event], *, until: int | None = None) -> Replayed:
     def compare(event: Event) -> None:
         if event.seq >= len(kept):
             raise _EndOfRecording(f"the log ends with event {len(kept) - 1}")
-        if found := _difference(kept[event.seq], event):
-            raise _Diverged(found)
+        if divergence := _difference(kept[event.seq], event):
+            raise _Diverged(divergence)
 
     replayed = _run(recording, results=recording.results, compare=compare)
     if replayed.divergence is None and replayed.events < len(kept):
         more = kept[replayed.events]
-        found = _divergence(more, "event", more.kind, None)
-        return replayed.model_copy(update={"divergence": found})
+        divergence = _divergence(more, "event", more.kind, None)
+        return replayed.model_copy(update={"divergence": divergence})
     return replayed if len(kept) == len(events) else replayed.model_copy(update={"is_complete": False})
 
 
@@ -166,8 +166,8 @@ def decide_only(events: Sequence[Event], *, until: int | None = None) -> Replaye
         elif isinstance(body, Proposed):
             proposal = _proposal(body)
             if proposal.score != body.score:
-                found = _divergence(event, "payload.score", body.score, proposal.score)
-                return Replayed(events=count, steps=tuple(steps), divergence=found)
+                divergence = _divergence(event, "payload.score", body.score, proposal.score)
+                return Replayed(events=count, steps=tuple(steps), divergence=divergence)
             proposals.append(proposal)
         elif isinstance(body, Weighed):
             proposals = _as_weighed(proposals, body)
@@ -176,8 +176,8 @@ def decide_only(events: Sequence[Event], *, until: int | None = None) -> Replaye
             allowed = obeyable(waiting, only_an_end=is_last)
             selected, action = _selected(allowed, proposals)
             if selected is None or selected != body:
-                found = _selection_divergence(event, body, selected)
-                return Replayed(events=count, steps=tuple(steps), divergence=found)
+                divergence = _selection_divergence(event, body, selected)
+                return Replayed(events=count, steps=tuple(steps), divergence=divergence)
             steps.append(Step(cycle=event.cycle, action=action, slot_id=body.slot_id, recorded_action=action))
             waiting = [signal for signal in waiting if signal.slot_id != body.slot_id]
             proposals = []
@@ -199,11 +199,11 @@ def _proposal(body: Proposed) -> Proposal:
 
 
 def _as_weighed(proposals: Sequence[Proposal], body: Weighed) -> list[Proposal]:
-    told = {each.slot_id: each for each in body.decisions}
-    blocked = {slot_id for slot_id, each in told.items() if each.is_blocked}
+    weighings = {each.slot_id: each for each in body.decisions}
+    blocked = {slot_id for slot_id, each in weighings.items() if each.is_blocked}
     return [
-        dataclasses.replace(proposal, saliency=told[proposal.slot_id].after)
-        if proposal.slot_id in told
+        dataclasses.replace(proposal, saliency=weighings[proposal.slot_id].after)
+        if proposal.slot_id in weighings
         else proposal
         for proposal in proposals
         if proposal.slot_id not in blocked
@@ -337,13 +337,13 @@ def _recorded_drafts(recording: _Recording, cycle: int, name: str) -> list[Draft
             continue
         if isinstance(body, ProposalError) and body.source == name:
             if body.error_type != TERMINAL_REFUSED:
-                # Only the name of the exception is told, and so only its name matters.
+                # Only the name of the exception is recorded, and so only its name matters.
                 raise type(body.error_type, (Exception,), {})
             drafts.append(Draft(Action.ABORT, 0.0))
         elif isinstance(body, Proposed) and body.source == name and body.payload is not None:
-            told = body.payload
+            payload = body.payload
             scores = (body.saliency, body.urgency, body.surprise)
-            drafts.append(Draft(body.action, *scores, reason=told.reason, parameters=told.parameters))
+            drafts.append(Draft(body.action, *scores, reason=payload.reason, parameters=payload.parameters))
     return drafts
 
 

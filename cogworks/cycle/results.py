@@ -170,7 +170,7 @@ class TraceEntry(Value):
     kind: str
     data: dict[str, Any] = Field(default_factory=dict)
     at_s: float | None = Field(default=None, exclude=True)
-    """When, by the clock of the run; told in `wall` and nowhere else, for equal runs have equal results."""
+    """When, by the clock of the run; written in `wall` and nowhere else, for equal runs have equal results."""
 
 
 class ActionResult(Value):

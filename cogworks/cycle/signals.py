@@ -24,7 +24,7 @@ def obeyable(waiting: Sequence[Signal], *, only_an_end: bool) -> tuple[Signal, .
 
 
 class SignalQueue:
-    """First in, first out; nothing gets lost without being told."""
+    """First in, first out; nothing gets lost without being reported."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -50,8 +50,8 @@ class SignalQueue:
     def arrived(self) -> list[Forced]:
         """What was handed in since the last time."""
         with self._lock:
-            found, self._inbox = self._inbox, []
-        return found
+            arrivals, self._inbox = self._inbox, []
+        return arrivals
 
     def admit(self, cycle: int, arrived: Iterable[Forced], *, first: int = 1) -> Iterator[ForcedInjection]:
         """Queue signals, and tell of each."""

@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.cycle import eventlog
-from cogworks.cycle.eventlog import LogDamaged, line_of, read_events, segment_names, segments, text_of, told
+from cogworks.cycle.eventlog import (
+    LogDamaged,
+    event_fields,
+    line_of,
+    read_events,
+    segment_names,
+    segments,
+    text_of,
+)
 from cogworks.cycle.events import KINDS, Event
 from cogworks.cycle.replay import verify
 from cogworks.cycle.results import Action
@@ -45,7 +53,7 @@ def test_every_kind_of_event_reads_back() -> None:
 
 
 def test_events_are_told_as_ordered_objects() -> None:
-    first = [told(event) for event in LOG][1]
+    first = [event_fields(event) for event in LOG][1]
 
     assert (first["seq"], first["event"], set(first["payload"])) == (1, "CYCLE_START", {"context_digest"})
     assert json.loads(json.dumps(first)) == first
