@@ -77,10 +77,10 @@ class Admin:
         return {"now": iso(self._clock.now()), "offset_s": self._clock.offset.total_seconds()}
 
     async def move_clock(self, request: Request) -> Any:
-        told = await _json(request)
-        if not isinstance(told, dict) or set(told) != {"advance_s"}:
+        body = await _json(request)
+        if not isinstance(body, dict) or set(body) != {"advance_s"}:
             raise Unprocessable('wanted {"advance_s": <seconds>}')
-        self._clock.advance(_number(told["advance_s"], "advance_s"))
+        self._clock.advance(_number(body["advance_s"], "advance_s"))
         return await self.show_clock(request)
 
     async def show_snapshots(self, _request: Request) -> Any:

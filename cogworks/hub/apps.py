@@ -111,18 +111,18 @@ def _check_dates(claims: dict[str, Any], now: datetime) -> None:
 
 def find_installation(world: World, app: App, installation_id: int) -> Installation:
     """An installation of this very App. Raises `NotFound`."""
-    found = world.store.get(Installation, installation_id)
-    if found is None or found.app_id != app.id:
+    installation = world.store.get(Installation, installation_id)
+    if installation is None or installation.app_id != app.id:
         raise NotFound
-    return found
+    return installation
 
 
 def installation_on(world: World, app: App, account_id: int) -> Installation:
     """Where the App is installed for an account. Raises `NotFound`."""
-    found = world.store.find(Installation, f"{app.id}/{account_id}")
-    if found is None:
+    installation = world.store.find(Installation, f"{app.id}/{account_id}")
+    if installation is None:
         raise NotFound
-    return found
+    return installation
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ def chosen_permissions(app: App, wanted: Mapping[str, object] | None) -> Permiss
     return {"metadata": "read", **{name: levels[level] for name, level in wanted.items()}}
 
 
-def _not_granted(text: str, field: str, found: str) -> Unprocessable:
-    error = {"resource": "Installation", "field": field, "code": "invalid", "message": found}
+def _not_granted(text: str, field: str, message: str) -> Unprocessable:
+    error = {"resource": "Installation", "field": field, "code": "invalid", "message": message}
     return Unprocessable(text, [error])
 
 

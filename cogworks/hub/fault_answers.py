@@ -29,8 +29,8 @@ def instead(rule: Rule, request: Asked, now: datetime) -> Reply:
     """The answer of a rule that keeps a request from being carried out."""
     match rule.kind:
         case "redirect":
-            told = {"message": rule.message or "Moved Permanently", "url": rule.location}
-            return _dated(rule.status or 307, told, now, location=rule.location)
+            body = {"message": rule.message or "Moved Permanently", "url": rule.location}
+            return _dated(rule.status or 307, body, now, location=rule.location)
         case "rate_limited":
             return _rate_limited(rule, now)
         case "rate_limited_200":

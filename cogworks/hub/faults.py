@@ -72,7 +72,7 @@ class Match(Value):
             (self.path, request.path),
             (self.operation, request.operation),
         )
-        if not all(not pattern or fnmatchcase(found, pattern) for pattern, found in pairs):
+        if not all(not pattern or fnmatchcase(value, pattern) for pattern, value in pairs):
             return False
         if self.field and not any(fnmatchcase(name, self.field) for name in request.fields):
             return False
@@ -199,18 +199,18 @@ def plan_from_toml(text: str, *, source: str) -> FaultPlan:
         ConfigurationError: everything that is wrong with it, by table and key.
     """
     try:
-        found = tomllib.loads(text)
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"it is no TOML: {error}"]) from error
-    return plan_from_object(found, source=source, name="fault")
+    return plan_from_object(content, source=source, name="fault")
 
 
-def plan_from_object(found: Any, *, source: str, name: str = "faults") -> FaultPlan:
+def plan_from_object(content: Any, *, source: str, name: str = "faults") -> FaultPlan:
     """The plan of `{name: [rule, …]}`. Raises `ConfigurationError` as `plan_from_toml`."""
-    if not isinstance(found, Mapping):
-        raise ConfigurationError(source, [f"wanted an object with {name!r}, found {type(found).__name__}"])
-    problems = [f"{key}: there is only {name!r}" for key in found if key != name]
-    tables = found.get(name, [])
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(source, [f"wanted an object with {name!r}, found {type(content).__name__}"])
+    problems = [f"{key}: there is only {name!r}" for key in content if key != name]
+    tables = content.get(name, [])
     if not isinstance(tables, list):
         problems.append(f"{name}: wanted a list of tables, found {type(tables).__name__}")
         tables = []

@@ -161,31 +161,31 @@ class ObjectStore:
 
     def commit(self, oid: str) -> Commit | None:
         """The commit, also through an annotated tag; None when missing or of another type."""
-        found = self.object(oid)
-        if found is not None and found[0] == "tag":
-            target = found[1].decode("utf-8", "replace").partition("\n")[0].removeprefix("object ")
+        stored = self.object(oid)
+        if stored is not None and stored[0] == "tag":
+            target = stored[1].decode("utf-8", "replace").partition("\n")[0].removeprefix("object ")
             return self.commit(target)
-        return parse_commit(oid, found[1]) if found is not None and found[0] == "commit" else None
+        return parse_commit(oid, stored[1]) if stored is not None and stored[0] == "commit" else None
 
     def tree(self, oid: str) -> tuple[TreeEntry, ...] | None:
         if oid == EMPTY_TREE:
             return ()
-        found = self.object(oid)
-        return parse_tree(found[1]) if found is not None and found[0] == "tree" else None
+        stored = self.object(oid)
+        return parse_tree(stored[1]) if stored is not None and stored[0] == "tree" else None
 
     def blob(self, oid: str) -> bytes | None:
-        found = self.object(oid)
-        return found[1] if found is not None and found[0] == "blob" else None
+        stored = self.object(oid)
+        return stored[1] if stored is not None and stored[0] == "blob" else None
 
     def entry(self, tree_oid: str, path: str) -> TreeEntry | None:
         """What lies at a repository-relative path below a tree; the empty path is the tree itself."""
         here = TreeEntry(name="", mode="040000", oid=tree_oid)
         for part in [part for part in path.split("/") if part]:
             entries = self.tree(here.oid) if here.type == "tree" else None
-            found = next((entry for entry in entries or () if entry.name == part), None)
-            if found is None:
+            child = next((entry for entry in entries or () if entry.name == part), None)
+            if child is None:
                 return None
-            here = found
+            here = child
         return here
 
     def walk(self, tree_oid: str, prefix: str = "") -> list[tuple[str, TreeEntry]]:
@@ -199,8 +199,8 @@ class ObjectStore:
         return rows
 
     def size(self, oid: str) -> int:
-        found = self.object(oid)
-        return 0 if found is None else len(found[1])
+        stored = self.object(oid)
+        return 0 if stored is None else len(stored[1])
 
     def write(self, kind: str, data: bytes) -> str:
         """Store an object as git's own loose file and return its name; an existing one is left alone."""
@@ -233,10 +233,10 @@ class ObjectStore:
         return edit_tree(base, changes, read=lambda oid: self.tree(oid) or (), write=self.write_tree)
 
     def _keep(self, oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
-        found = (kind, data)
+        stored = (kind, data)
         if len(data) <= _KEPT_SIZE:
             with self._lock:
-                self._objects[oid] = found
+                self._objects[oid] = stored
                 if len(self._objects) > _KEPT_OBJECTS:
                     self._objects.popitem(last=False)
-        return found
+        return stored

@@ -68,8 +68,8 @@ class GitRepository(ObjectStore):
         """Full name -> oid of every ref that starts with `prefix`, sorted (an annotated tag: the tag's oid)."""
         # Loose files before packed-refs: git packs the other way round, so no ref can slip through.
         loose = dict(self._loose_refs())
-        found = {**self._packed_refs(), **loose}
-        return {name: found[name] for name in sorted(found) if name.startswith(prefix)}
+        oids = {**self._packed_refs(), **loose}
+        return {name: oids[name] for name in sorted(oids) if name.startswith(prefix)}
 
     def ref(self, name: str) -> str | None:
         """Where a full ref name points; None when there is no such ref."""

@@ -68,8 +68,8 @@ def _document(body: bytes) -> str:
         content = json.loads(body)
     except ValueError:
         return ""
-    found = content.get("query") if isinstance(content, dict) else None
-    return found if isinstance(found, str) else ""
+    query = content.get("query") if isinstance(content, dict) else None
+    return query if isinstance(query, str) else ""
 
 
 @lru_cache(maxsize=512)
@@ -121,11 +121,11 @@ class Entry:
     fault: str = ""
 
     def shown(self) -> dict[str, Any]:
-        told = self.asked.model_dump(mode="json")
+        fields = self.asked.model_dump(mode="json")
         return {
             "number": self.number,
             "at": iso(self.at),
-            **told,
+            **fields,
             "status": self.status,
             "points": self.points,
             "handled": self.was_handled,

@@ -152,8 +152,8 @@ def _item(world: World, item: TimelineItem, inline: Sequence[ReviewComment]) -> 
         value for name, value in item.details.items() if not name.endswith(("_id", "_color"))
     ]
     if isinstance(source, int):
-        found = world.store.get(Issue, source)
-        shown = [] if found is None else [f"#{found.number} {found.title}"]
+        issue = world.store.get(Issue, source)
+        shown = [] if issue is None else [f"#{issue.number} {issue.title}"]
     words = escape(" ".join(str(value) for value in shown if value is not None))
     return f'<p class="quiet">{iso(item.created_at)} {who} {escape(item.kind.replace("_", " "))} {words}</p>'
 

@@ -124,10 +124,10 @@ class Pages:
 
     def _repository(self, request: Request) -> Repository:
         name = f"{request.path_params['owner']}/{request.path_params['name']}".lower()
-        found = self._world.store.find(Repository, name)
-        if found is None or (found.is_private and not self._door.admits(request)):
+        repository = self._world.store.find(Repository, name)
+        if repository is None or (repository.is_private and not self._door.admits(request)):
             raise NotFound
-        return found
+        return repository
 
 
 def page_routes(world: World) -> list[BaseRoute]:

@@ -89,13 +89,13 @@ def fresh_token() -> str:
 
 def parse_permissions(words: Iterable[str]) -> Permissions:
     """`contents=write` and the like. Raises `UsageError`."""
-    found: Permissions = {}
+    permissions: Permissions = {}
     for word in words:
         name, _, level = word.partition("=")
         if not name or level not in _LEVELS:
             raise UsageError(f"permission {word!r} does not fit; wanted NAME=LEVEL with none, read or write")
-        found[name] = _LEVELS[level]
-    return found
+        permissions[name] = _LEVELS[level]
+    return permissions
 
 
 def add_collaborator(world: World, repository: Repository, user: User, role: str = "write") -> None:

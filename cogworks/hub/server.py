@@ -308,10 +308,10 @@ def hub_app(world: World) -> Starlette:
 
 def _operations() -> list[tuple[str, dict[str, Handler]]]:
     """Every REST path with its handlers, the longer and the more literal first: `{ref}` may hold slashes."""
-    found: dict[str, dict[str, Handler]] = {}
+    handlers: dict[str, dict[str, Handler]] = {}
     for route in ROUTES:
-        found.setdefault(route.path, {})[route.method] = route.handler
-    return sorted(found.items(), key=lambda item: (-item[0].count("/"), item[0].count("{")))
+        handlers.setdefault(route.path, {})[route.method] = route.handler
+    return sorted(handlers.items(), key=lambda item: (-item[0].count("/"), item[0].count("{")))
 
 
 # A page of the web reaches a loopback port too: by a name of its own that it binds to 127.0.0.1, or by a request across

@@ -85,11 +85,11 @@ class Snapshots:
 def copy_repositories(source: Path, target: Path) -> None:
     """Copy bare repositories. Objects never change, so they are linked; everything else is copied."""
 
-    def copy(found: str, wanted: str) -> None:
-        if "/objects/" in found:
-            os.link(found, wanted)
+    def copy(original: str, duplicate: str) -> None:
+        if "/objects/" in original:
+            os.link(original, duplicate)
         else:
-            shutil.copy2(found, wanted)
+            shutil.copy2(original, duplicate)
 
     shutil.copytree(source, target, copy_function=copy)  # noqa: TID251 - bare repositories of our own
 

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NU
 
 def _connected(path: Path) -> sqlite3.Connection:
     with suppress(OSError):
-        # SQLite gives the files beside it the same permissions; what keeps it from being written is told below.
+        # SQLite gives the files beside it the same permissions; what keeps it from being written is reported below.
         path.touch(mode=0o600)
         path.chmod(0o600)
     connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
@@ -133,13 +133,13 @@ class Store:
 
     def get(self, kind: type[R], record_id: int | None) -> R | None:
         """The record, or None: gone, never there, or no id given."""
-        found = self._select(kind, "id = ?", (record_id,))
-        return found[0] if found else None
+        rows = self._select(kind, "id = ?", (record_id,))
+        return rows[0] if rows else None
 
     def find(self, kind: type[R], key: str) -> R | None:
         """The record with that unique `key` (see the `key` property of its class)."""
-        found = self._select(kind, "key = ?", (key,))
-        return found[0] if found else None
+        rows = self._select(kind, "key = ?", (key,))
+        return rows[0] if rows else None
 
     def children(self, kind: type[R], parent: int, *, tag: str | None = None) -> list[R]:
         """The records of a kind under one parent, oldest first."""

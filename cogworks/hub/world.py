@@ -60,9 +60,9 @@ class World:
 
     def user(self, user_id: int) -> User:
         """A user that a record refers to. Users are never deleted."""
-        found = self.store.get(User, user_id)
-        if found is None:
+        record = self.store.get(User, user_id)
+        if record is None:
             raise LookupError(
                 f"the hub's store in {self.directory} has no user {user_id}; the store is damaged"
             )
-        return found
+        return record

@@ -51,12 +51,12 @@ def authenticate(world: World, token: str | None) -> Actor:
     """The actor of a token; None is anonymous. Raises `Unauthenticated` for one that is unknown or expired."""
     if token is None:
         return ANONYMOUS
-    found = world.store.find(Token, token_digest(token))
-    if found is None and token.count(".") == 2:
+    record = world.store.find(Token, token_digest(token))
+    if record is None and token.count(".") == 2:
         return Actor(signature=token)
-    if found is None or (found.expires_at is not None and found.expires_at <= world.clock.now()):
+    if record is None or (record.expires_at is not None and record.expires_at <= world.clock.now()):
         raise Unauthenticated("Bad credentials")
-    return Actor(user=world.user(found.user_id), token=found)
+    return Actor(user=world.user(record.user_id), token=record)
 
 
 def role_of(world: World, repository: Repository, user: User | None) -> Role:
@@ -66,8 +66,8 @@ def role_of(world: World, repository: Repository, user: User | None) -> Role:
         return floor
     if user.id == repository.owner_id:
         return Role.ADMIN
-    found = world.store.find(Collaborator, f"{repository.id}/{user.id}")
-    return floor if found is None else max(found.role, floor, key=lambda role: role.rank)
+    collaborator = world.store.find(Collaborator, f"{repository.id}/{user.id}")
+    return floor if collaborator is None else max(collaborator.role, floor, key=lambda role: role.rank)
 
 
 def actor_role(world: World, actor: Actor, repository: Repository) -> Role:
@@ -94,10 +94,10 @@ def require_sight(actor: Actor, repository: Repository, *any_of: str) -> None:
 
 def find_repository(world: World, actor: Actor, owner: str, name: str) -> Repository:
     """The repository. Raises `NotFound` also for one that the actor may not see."""
-    found = world.store.find(Repository, f"{owner}/{name}".lower())
-    if found is None or not can_read(world, actor, found):
+    repository = world.store.find(Repository, f"{owner}/{name}".lower())
+    if repository is None or not can_read(world, actor, repository):
         raise NotFound
-    return found
+    return repository
 
 
 def can_read(world: World, actor: Actor, repository: Repository) -> bool:
@@ -133,12 +133,12 @@ def require(
 
 def find_issue(world: World, repository: Repository, number: int, *, pull: bool | None = None) -> Issue:
     """The issue or pull request with a number; `pull` asks for one of the two. Raises `NotFound`, `Gone`."""
-    found = world.store.find(Issue, f"{repository.id}/{number}")
-    if found is None or (pull is not None and pull is not (found.pull is not None)):
+    issue = world.store.find(Issue, f"{repository.id}/{number}")
+    if issue is None or (pull is not None and pull is not (issue.pull is not None)):
         raise NotFound
-    if found.pull is None and not repository.has_issues:
+    if issue.pull is None and not repository.has_issues:
         raise Gone("Issues are disabled for this repo")
-    return found
+    return issue
 
 
 def repository_of(world: World, issue: Issue) -> Repository:
@@ -147,10 +147,10 @@ def repository_of(world: World, issue: Issue) -> Repository:
 
 
 def repository_by_id(world: World, repository_id: int) -> Repository:
-    found = world.store.get(Repository, repository_id)
-    if found is None:
+    repository = world.store.get(Repository, repository_id)
+    if repository is None:
         raise NotFound
-    return found
+    return repository
 
 
 def require_conversation(world: World, actor: Actor, issue: Issue) -> User:
@@ -179,5 +179,5 @@ def association(world: World, repository: Repository, user_id: int) -> str:
         return "OWNER"
     if user.kind == "Bot":
         return "CONTRIBUTOR"
-    found = world.store.find(Collaborator, f"{repository.id}/{user_id}")
-    return "NONE" if found is None else "COLLABORATOR"
+    collaborator = world.store.find(Collaborator, f"{repository.id}/{user_id}")
+    return "NONE" if collaborator is None else "COLLABORATOR"

@@ -109,10 +109,10 @@ def keep_job_log(world: World, run: CheckRun, text: str) -> JobLog:
 def job_log(world: World, repository: Repository, job_id: int) -> JobLog:
     """What a job wrote. Raises `NotFound`, as for a check run that no job is behind."""
     run = find_check_run(world, repository, job_id)
-    found = world.store.get(JobLog, run.id)
-    if found is None:
+    log = world.store.get(JobLog, run.id)
+    if log is None:
         raise NotFound
-    return found
+    return log
 
 
 def _changed(run: CheckRun, fields: dict[str, Any], now: datetime) -> CheckRun:
@@ -134,28 +134,28 @@ def _changed(run: CheckRun, fields: dict[str, Any], now: datetime) -> CheckRun:
 
 def find_check_run(world: World, repository: Repository, run_id: int) -> CheckRun:
     """The check run with a database id. Raises `NotFound`."""
-    found = world.store.get(CheckRun, run_id)
-    if found is None or found.repository_id != repository.id:
+    run = world.store.get(CheckRun, run_id)
+    if run is None or run.repository_id != repository.id:
         raise NotFound
-    return found
+    return run
 
 
 def check_runs(world: World, repository_id: int, oid: str, *, only_latest: bool = True) -> list[CheckRun]:
     """The check runs of a commit, oldest first; by default only the newest of each name and app."""
-    found = world.store.children(CheckRun, repository_id, tag=oid)
+    runs = world.store.children(CheckRun, repository_id, tag=oid)
     if not only_latest:
-        return found
-    newest = {(run.creator_id, run.name): run.id for run in found}
-    return [run for run in found if run.id in newest.values()]
+        return runs
+    newest = {(run.creator_id, run.name): run.id for run in runs}
+    return [run for run in runs if run.id in newest.values()]
 
 
 def statuses(world: World, repository_id: int, oid: str, *, only_latest: bool = True) -> list[Status]:
     """The statuses of a commit, oldest first; by default only the newest of each context."""
-    found = world.store.children(Status, repository_id, tag=oid)
+    records = world.store.children(Status, repository_id, tag=oid)
     if not only_latest:
-        return found
-    newest = {status.context: status.id for status in found}
-    return [status for status in found if status.id in newest.values()]
+        return records
+    newest = {status.context: status.id for status in records}
+    return [status for status in records if status.id in newest.values()]
 
 
 def rollup_state(world: World, repository_id: int, oid: str) -> RollupState | None:

@@ -73,18 +73,18 @@ def check_comment(body: str) -> None:
 
 def find_comment(world: World, repository: Repository, comment_id: int) -> Comment:
     """The comment with a database id. Raises `NotFound`."""
-    found = world.store.get(Comment, comment_id)
-    if found is None or found.repository_id != repository.id:
+    comment = world.store.get(Comment, comment_id)
+    if comment is None or comment.repository_id != repository.id:
         raise NotFound
-    return found
+    return comment
 
 
 def issue_of(world: World, record: Comment | Review | ReviewComment) -> Issue:
     """The conversation a record belongs to."""
-    found = world.store.get(Issue, record.issue_id)
-    if found is None:
+    issue = world.store.get(Issue, record.issue_id)
+    if issue is None:
         raise NotFound
-    return found
+    return issue
 
 
 def edit_comment(world: World, actor: Actor, comment: Comment, body: str) -> Comment:
@@ -173,7 +173,7 @@ def _permission(actor: Actor) -> str:
 
 
 def _kept(world: World, comment: Comment) -> Comment:
-    found = world.store.get(Comment, comment.id)
-    if found is None:
+    stored = world.store.get(Comment, comment.id)
+    if stored is None:
         raise NotFound
-    return found
+    return stored

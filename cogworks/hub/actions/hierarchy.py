@@ -60,12 +60,12 @@ def _check_new_child(world: World, parent: Issue, child: Issue, *, replace_paren
 
 def ancestors(world: World, issue: Issue) -> list[Issue]:
     """Parent, its parent, and so on."""
-    found: list[Issue] = []
+    issues: list[Issue] = []
     above = world.store.get(Issue, issue.parent_id)
     while above is not None:
-        found.append(above)
+        issues.append(above)
         above = world.store.get(Issue, above.parent_id)
-    return found
+    return issues
 
 
 def remove_sub_issue(world: World, actor: Actor, parent: Issue, child: Issue) -> Issue:
@@ -150,11 +150,11 @@ def sub_issues(world: World, issue: Issue) -> list[Issue]:
 
 def _blockers(world: World, issue_id: int) -> set[int]:
     """Everything that must be done before an issue, through all links."""
-    found: set[int] = set()
+    blockers: set[int] = set()
     waiting = [issue_id]
     while waiting:
         for link in world.store.children(Dependency, waiting.pop()):
-            if link.blocking_id not in found:
-                found.add(link.blocking_id)
+            if link.blocking_id not in blockers:
+                blockers.add(link.blocking_id)
                 waiting.append(link.blocking_id)
-    return found
+    return blockers

@@ -256,10 +256,10 @@ def unlock_issue(world: World, actor: Actor, issue: Issue) -> Issue:
 
 def refreshed(world: World, issue: Issue) -> Issue:
     """The issue as it is now; the one in hand was read before the lock was taken. Raises `NotFound`."""
-    found = world.store.get(Issue, issue.id)
-    if found is None:
+    stored = world.store.get(Issue, issue.id)
+    if stored is None:
         raise NotFound
-    return found
+    return stored
 
 
 def check_is_issue(issue: Issue) -> None:

@@ -26,10 +26,10 @@ DEFAULT_LABELS = (
 
 def find_label(world: World, repository: Repository, name: str) -> Label:
     """The label with that name, whatever its case. Raises `NotFound`."""
-    found = world.store.find(Label, f"{repository.id}/{name.lower()}")
-    if found is None:
+    label = world.store.find(Label, f"{repository.id}/{name.lower()}")
+    if label is None:
         raise NotFound
-    return found
+    return label
 
 
 def create_label(
@@ -110,14 +110,14 @@ def labels_named(
 
     Raises `Forbidden` when one must be created and the actor may not write.
     """
-    found = []
+    labels = []
     for name in dict.fromkeys(names):
         label = world.store.find(Label, f"{repository.id}/{name.lower()}")
         if label is None:
             require(world, actor, repository, Role.WRITE, "issues")
             label = new_label(world, repository, name=name)
-        found.append(label)
-    return tuple(found)
+        labels.append(label)
+    return tuple(labels)
 
 
 def add_labels(world: World, actor: Actor, issue: Issue, labels: Iterable[Label]) -> Issue:

@@ -208,7 +208,9 @@ def remove_reviewers(world: World, actor: Actor, issue: Issue, logins: tuple[str
         issue = refreshed(world, issue)
         pull = pull_part(issue)
         user = require(world, actor, repository_of(world, issue), Role.TRIAGE, "pull_requests")
-        gone = {found.id for login in logins if (found := world.store.find(User, login.lower())) is not None}
+        gone = {
+            reviewer.id for login in logins if (reviewer := world.store.find(User, login.lower())) is not None
+        }
         for reviewer_id in pull.requested_reviewer_ids:
             if reviewer_id in gone:
                 record_event(world, issue, user.id, "review_request_removed", reviewer_id=reviewer_id)

@@ -88,10 +88,10 @@ def collaborators(world: World, repository: Repository) -> list[tuple[User, Role
 
 def find_user(world: World, login: str) -> User:
     """The user with a login, whatever its case. Raises `NotFound`."""
-    found = world.store.find(User, login.lower())
-    if found is None:
+    user = world.store.find(User, login.lower())
+    if user is None:
         raise NotFound
-    return found
+    return user
 
 
 def permission_word(role: Role) -> str:

@@ -250,22 +250,22 @@ def _put_inline(world: World, issue: Issue, review: Review, comment: InlineComme
 def reviews(world: World, issue: Issue, viewer: User | None = None) -> list[Review]:
     """The reviews of a pull request, oldest first; a pending one only for its author."""
     mine = None if viewer is None else viewer.id
-    found = world.store.children(Review, issue.id)
-    return [review for review in found if review.state != "PENDING" or review.author_id == mine]
+    records = world.store.children(Review, issue.id)
+    return [review for review in records if review.state != "PENDING" or review.author_id == mine]
 
 
 def find_review(world: World, issue: Issue, review_id: int) -> Review:
     """The review with a database id. Raises `NotFound`."""
-    found = world.store.get(Review, review_id)
-    if found is None or found.issue_id != issue.id:
+    review = world.store.get(Review, review_id)
+    if review is None or review.issue_id != issue.id:
         raise NotFound
-    return found
+    return review
 
 
 def pending_review(world: World, issue: Issue, user: User) -> Review | None:
     """The review that a user has begun and not submitted."""
-    found = world.store.children(Review, issue.id)
-    return next((each for each in found if each.state == "PENDING" and each.author_id == user.id), None)
+    records = world.store.children(Review, issue.id)
+    return next((each for each in records if each.state == "PENDING" and each.author_id == user.id), None)
 
 
 def review_comments(world: World, issue: Issue) -> list[ReviewComment]:

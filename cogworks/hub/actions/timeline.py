@@ -24,10 +24,10 @@ def mentioned_numbers(text: str | None, full_name: str) -> tuple[int, ...]:
     `#12`, `owner/name#12` and issue URLs count; code and HTML comments do not.
     """
     prose = _FENCED.sub(" ", text or "")
-    found = sorted((*_MENTION.finditer(prose), *_URL.finditer(prose)), key=lambda match: match.start())
+    matches = sorted((*_MENTION.finditer(prose), *_URL.finditer(prose)), key=lambda match: match.start())
     numbers = [
         int(match["number"])
-        for match in found
+        for match in matches
         if match["owner"] is None or f"{match['owner']}/{match['name']}".lower() == full_name.lower()
     ]
     return tuple(dict.fromkeys(numbers))
@@ -75,8 +75,8 @@ def cross_reference(
 
 def events(world: World, issue: Issue, kinds: frozenset[str] | None = None) -> list[Event]:
     """The events of an issue, oldest first, of all kinds or some; a cross-reference may show late."""
-    found = [event for event in world.store.children(Event, issue.id) if is_visible(world, event)]
-    return found if kinds is None else [event for event in found if event.kind in kinds]
+    visible = [event for event in world.store.children(Event, issue.id) if is_visible(world, event)]
+    return visible if kinds is None else [event for event in visible if event.kind in kinds]
 
 
 def is_visible(world: World, event: Event) -> bool:

@@ -127,8 +127,8 @@ def _position(items: Sequence[T], cursor: str, key: Callable[[T], object]) -> tu
     position, wanted = decoded
     if position < len(items) and str(key(items[position])) == wanted:
         return position, True
-    found = next((index for index, item in enumerate(items) if str(key(item)) == wanted), None)
-    return (min(position, len(items)), False) if found is None else (found, True)
+    place = next((index for index, item in enumerate(items) if str(key(item)) == wanted), None)
+    return (min(position, len(items)), False) if place is None else (place, True)
 
 
 def _after(items: Sequence[T], cursor: str, key: Callable[[T], object]) -> int:

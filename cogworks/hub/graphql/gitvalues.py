@@ -103,10 +103,10 @@ class PullCommit:
 
 def object_of(repository: Repository, git: GitRepository, oid: str) -> GitValue | None:
     """The object of that full name; None when the repository does not have it."""
-    found = git.object(oid)
-    if found is None:
+    stored = git.object(oid)
+    if stored is None:
         return None
-    kind, data = found
+    kind, data = stored
     if kind == "commit":
         commit = git.commit(oid)
         return None if commit is None else GitCommit(repository, commit)

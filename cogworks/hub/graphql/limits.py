@@ -189,8 +189,8 @@ class _Walk:
 def field_of(parent: GraphQLNamedType, node: FieldNode) -> GraphQLField | None:
     """The definition of the field that `node` selects; None for `__typename` and its like."""
     if isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
-        found: GraphQLField | None = parent.fields.get(node.name.value)
-        return found
+        field: GraphQLField | None = parent.fields.get(node.name.value)
+        return field
     return None
 
 
@@ -237,19 +237,19 @@ def problems(schema: GraphQLSchema, document: DocumentNode) -> list[dict[str, An
     return [_formatted(error) for error in validate(schema, document, _RULES)]
 
 
-def missing_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def missing_variables(operation: OperationDefinitionNode, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The required variables that the client left out or sent as null, as the `errors` of an answer."""
-    found = []
+    errors = []
     for definition in operation.variable_definitions or ():
         name = definition.variable.name.value
         if not isinstance(definition.type, NonNullTypeNode) or definition.default_value is not None:
             continue
-        if given.get(name) is None:
+        if values.get(name) is None:
             message = f"Variable ${name} of type {print_ast(definition.type)} was provided invalid value"
             problem = {"path": [], "explanation": "Expected value to not be null"}
             extensions = {"value": None, "problems": [problem]}
-            found.append(_formatted(GraphQLError(message, definition, extensions=extensions)))
-    return found
+            errors.append(_formatted(GraphQLError(message, definition, extensions=extensions)))
+    return errors
 
 
 def _formatted(error: GraphQLError) -> dict[str, Any]:

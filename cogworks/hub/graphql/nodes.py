@@ -53,10 +53,10 @@ _RECORDS: Mapping[str, type[Record]] = {
 
 def node(request: Request, node_id: str) -> Any:
     """The object with that id. Raises `NotFound`, also for one that the viewer may not see."""
-    found = _load(request, node_id)
-    if found is None or not _is_visible(request, found):
+    record = _load(request, node_id)
+    if record is None or not _is_visible(request, record):
         raise NotFound(f"Could not resolve to a node with the global id of '{node_id}'")
-    return found
+    return record
 
 
 def node_of(request: Request, node_id: str, kind: type[T], *, names: str) -> T:
@@ -64,11 +64,11 @@ def node_of(request: Request, node_id: str, kind: type[T], *, names: str) -> T:
 
     Raises `NotFound` in GitHub's words when it is something else.
     """
-    found = node(request, node_id)
-    if not isinstance(found, kind) or typename(found) not in names.split():
+    record = node(request, node_id)
+    if not isinstance(record, kind) or typename(record) not in names.split():
         wanted = names.split(maxsplit=1)[0]
         raise NotFound(f"Could not resolve to {wanted} node with the global id of '{node_id}'")
-    return found
+    return record
 
 
 def issue_node(request: Request, node_id: str) -> Issue:
@@ -141,8 +141,8 @@ def _app(request: Request, user_id: int, _rest: str) -> object | None:
 
 def _review_request(request: Request, pull_id: int, user_id: str) -> object | None:
     pull = request.issue(pull_id)
-    found = [] if pull is None else requests_of(pull, request)
-    return next((each for each in found if str(each.reviewer.id) == user_id), None)
+    requests = [] if pull is None else requests_of(pull, request)
+    return next((each for each in requests if str(each.reviewer.id) == user_id), None)
 
 
 def _comparison(request: Request, repository_id: int, oids: str) -> object | None:
@@ -168,11 +168,11 @@ _OTHERS: Mapping[str, Callable[[Request, int, str], object | None]] = {
 }
 
 
-def _is_visible(request: Request, found: Any) -> bool:
+def _is_visible(request: Request, value: Any) -> bool:
     """Everything that lies in a repository is as visible as the repository."""
-    if isinstance(found, User | App):
+    if isinstance(value, User | App):
         return True
-    if isinstance(found, Reaction):
-        found = subject_of(found, request)
-    repository = found if isinstance(found, Repository) else repository_holding(request, found)
+    if isinstance(value, Reaction):
+        value = subject_of(value, request)
+    repository = value if isinstance(value, Repository) else repository_holding(request, value)
     return request.may_read(repository)

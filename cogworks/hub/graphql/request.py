@@ -32,8 +32,8 @@ class Request:
         """The result of `read`, which is called for a `key` only the first time."""
         if key not in self.read:
             self.read[key] = read()
-        found: T = self.read[key]
-        return found
+        value: T = self.read[key]
+        return value
 
     def forget(self) -> None:
         """Start afresh: something is about to be written, or was."""

@@ -42,12 +42,12 @@ def _permissions(value: object) -> tuple[str, ...]:
     return _READ_WITH.get(type(value), ())
 
 
-def repository_holding(request: Request, found: Any) -> Repository:
+def repository_holding(request: Request, value: Any) -> Repository:
     """The repository of a record or git value: its own, or that of the commit or pull request it hangs on."""
-    if isinstance(found, ReviewRequest):
-        return request.repository(found.pull.repository_id)
-    if isinstance(found, Comparison):
-        return found.base.repository
-    if isinstance(found, PullCommit | Rollup | CombinedStatus):
-        return found.commit.repository
-    return getattr(found, "repository", None) or request.repository(found.repository_id)
+    if isinstance(value, ReviewRequest):
+        return request.repository(value.pull.repository_id)
+    if isinstance(value, Comparison):
+        return value.base.repository
+    if isinstance(value, PullCommit | Rollup | CombinedStatus):
+        return value.commit.repository
+    return getattr(value, "repository", None) or request.repository(value.repository_id)

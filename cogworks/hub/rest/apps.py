@@ -23,45 +23,45 @@ Json = dict[str, Any]
 
 
 def app(call: Call) -> Answer:
-    found = app_of(call.world, call.actor.signature)
-    bot = call.world.user(found.bot_id)
+    signer = app_of(call.world, call.actor.signature)
+    bot = call.world.user(signer.bot_id)
     return Answer(
         {
-            "id": found.id,
-            "slug": found.slug,
-            "node_id": node_id("App", found.id),
+            "id": signer.id,
+            "slug": signer.slug,
+            "node_id": node_id("App", signer.id),
             "owner": simple_user(call.world, bot),
-            "name": found.slug,
+            "name": signer.slug,
             "description": None,
             "external_url": call.world.base_url,
-            "html_url": f"{call.world.base_url}/apps/{found.slug}",
-            "created_at": iso(found.created_at),
-            "updated_at": iso(found.created_at),
-            "permissions": found.permissions,
+            "html_url": f"{call.world.base_url}/apps/{signer.slug}",
+            "created_at": iso(signer.created_at),
+            "updated_at": iso(signer.created_at),
+            "permissions": signer.permissions,
             "events": [],
         }
     )
 
 
 def repository_installation(call: Call) -> Answer:
-    found = app_of(call.world, call.actor.signature)
+    signer = app_of(call.world, call.actor.signature)
     name = f"{call.path['owner']}/{call.path['repo']}".lower()
     known = call.world.store.find(Repository, name)
     if known is None:
         raise NotFound
-    return Answer(_installation(call, found, installation_on(call.world, found, known.owner_id)))
+    return Answer(_installation(call, signer, installation_on(call.world, signer, known.owner_id)))
 
 
 def access_tokens(call: Call) -> Answer:
-    found = app_of(call.world, call.actor.signature)
-    installation = find_installation(call.world, found, call.path_number("installation_id"))
+    signer = app_of(call.world, call.actor.signature)
+    installation = find_installation(call.world, signer, call.path_number("installation_id"))
     fields = call.fields
     wanted = Wanted(
         names=fields.texts("repositories"),
         repository_ids=fields.numbers("repository_ids"),
         permissions=fields.object("permissions"),
     )
-    text, token = new_installation_token(call.world, found, installation, wanted)
+    text, token = new_installation_token(call.world, signer, installation, wanted)
     body: Json = {
         "token": text,
         "expires_at": None if token.expires_at is None else iso(token.expires_at),
@@ -74,20 +74,20 @@ def access_tokens(call: Call) -> Answer:
     return created(body)
 
 
-def _installation(call: Call, found: App, installation: Installation) -> Json:
+def _installation(call: Call, app: App, installation: Installation) -> Json:
     url = f"{api(call.world)}/app/installations/{installation.id}"
     return {
         "id": installation.id,
         "account": simple_user(call.world, call.world.user(installation.account_id)),
-        "app_id": found.id,
-        "app_slug": found.slug,
+        "app_id": app.id,
+        "app_slug": app.slug,
         "target_id": installation.account_id,
         "target_type": call.world.user(installation.account_id).kind,
         "repository_selection": "selected",
         "access_tokens_url": f"{url}/access_tokens",
         "repositories_url": f"{api(call.world)}/installation/repositories",
         "html_url": f"{call.world.base_url}/settings/installations/{installation.id}",
-        "permissions": found.permissions,
+        "permissions": app.permissions,
         "events": [],
         "created_at": iso(installation.created_at),
         "updated_at": iso(installation.created_at),

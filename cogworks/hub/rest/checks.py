@@ -30,8 +30,8 @@ def get_combined(call: Call) -> Answer:
 
 def list_statuses(call: Call) -> Answer:
     oid = resolved(call, call.path["ref"]).oid
-    found = statuses(call.world, call.repository().id, oid, only_latest=False)
-    return call.page(found[::-1], lambda each: status(call.world, each))
+    records = statuses(call.world, call.repository().id, oid, only_latest=False)
+    return call.page(records[::-1], lambda each: status(call.world, each))
 
 
 def post_status(call: Call) -> Answer:
@@ -59,9 +59,9 @@ def post_status(call: Call) -> Answer:
 def list_check_runs(call: Call) -> Answer:
     oid = resolved(call, call.path["ref"]).oid
     only_latest = call.query.get("filter", "latest") != "all"
-    found = check_runs(call.world, call.repository().id, oid, only_latest=only_latest)
+    runs = check_runs(call.world, call.repository().id, oid, only_latest=only_latest)
     name, state = call.query.get("check_name"), call.query.get("status")
-    shown = [run for run in found if name in (None, run.name) and state in (None, run.status)]
+    shown = [run for run in runs if name in (None, run.name) and state in (None, run.status)]
     return call.page(shown, lambda run: check_run(call.world, run), "check_runs")
 
 
@@ -113,21 +113,21 @@ def get_job_log(call: Call) -> Answer:
 
 def _run_fields(fields: Fields) -> dict[str, Any]:
     """What was sent, under the names of the record."""
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         name: fields.text(name)
         for name in ("name", "conclusion", "external_id", "details_url")
         if name in fields
     }
     if "status" in fields:
-        found["status"] = fields.choice("status", _STATUSES)
+        values["status"] = fields.choice("status", _STATUSES)
     for name in ("started_at", "completed_at"):
         if name in fields:
-            found[name] = _moment(fields.required(name))
+            values[name] = _moment(fields.required(name))
     output = fields.get("output")
     if isinstance(output, dict):
-        found |= {name: Fields(output).text(name) for name in ("title", "summary", "text") if name in output}
-        found["annotations"] = tuple(_annotation(each) for each in Fields(output).objects("annotations"))
-    return found
+        values |= {name: Fields(output).text(name) for name in ("title", "summary", "text") if name in output}
+        values["annotations"] = tuple(_annotation(each) for each in Fields(output).objects("annotations"))
+    return values
 
 
 def _annotation(fields: Fields) -> Annotation:

@@ -23,9 +23,9 @@ def list_comments(call: Call) -> Answer:
 
 def list_all_comments(call: Call) -> Answer:
     store = call.world.store
-    found = [comment for issue in call.issues() for comment in store.children(Comment, issue.id)]
-    found.sort(key=lambda comment: comment.id, reverse=call.query.get("direction") == "desc")
-    return _page(call, found)
+    comments = [comment for issue in call.issues() for comment in store.children(Comment, issue.id)]
+    comments.sort(key=lambda comment: comment.id, reverse=call.query.get("direction") == "desc")
+    return _page(call, comments)
 
 
 def _page(call: Call, comments: list[Comment]) -> Answer:
@@ -67,8 +67,8 @@ def list_comment_reactions(call: Call) -> Answer:
 
 def _reactions(call: Call, subject: Reactable) -> Answer:
     content = call.query.get("content")
-    found = [each for each in reactions(call.world, subject) if content in (None, each.content)]
-    return call.page(found, lambda each: reaction_shape(call.world, each))
+    matching = [each for each in reactions(call.world, subject) if content in (None, each.content)]
+    return call.page(matching, lambda each: reaction_shape(call.world, each))
 
 
 def post_issue_reaction(call: Call) -> Answer:
@@ -86,10 +86,10 @@ def _react(call: Call, subject: Reactable) -> Answer:
 
 def _content(call: Call) -> ReactionContent:
     word = call.fields.required("content")
-    found = next((content for content in REACTIONS if content == word), None)
-    if found is None:
+    reaction = next((content for content in REACTIONS if content == word), None)
+    if reaction is None:
         raise Unprocessable(f"Invalid request.\n\n{word} is not a member of {list(REACTIONS)}.")
-    return found
+    return reaction
 
 
 _ROOT = "/repos/{owner}/{repo}/issues"

@@ -21,26 +21,26 @@ def _at(call: Call, path: str) -> Answer:
     at = call.query.get("ref") or repository.default_branch
     if git.resolve(f"{at}^{{commit}}") is None:
         raise NotFound("This repository is empty." if not git.refs() else f"No commit found for the ref {at}")
-    found = git.entry(resolved(call, at).tree, path)
-    if found is None:
+    entry = git.entry(resolved(call, at).tree, path)
+    if entry is None:
         raise NotFound
-    if found.type == "tree":
+    if entry.type == "tree":
         prefix = f"{path}/" if path else ""
-        rows = git.tree(found.oid) or ()
+        rows = git.tree(entry.oid) or ()
         return Answer([entry_summary(call.world, repository, prefix + row.name, row, at) for row in rows])
     if call.wants("raw"):
-        return Answer(raw=git.blob(found.oid) or b"")
-    return Answer(file(call.world, repository, path, found, at))
+        return Answer(raw=git.blob(entry.oid) or b"")
+    return Answer(file(call.world, repository, path, entry, at))
 
 
 def readme(call: Call) -> Answer:
     repository, git = call.repository(), call.git()
     at = call.query.get("ref") or repository.default_branch
     rows = git.tree(resolved(call, at).tree) or ()
-    found = next((row for row in rows if row.type == "blob" and row.name.lower().startswith("readme")), None)
-    if found is None:
+    entry = next((row for row in rows if row.type == "blob" and row.name.lower().startswith("readme")), None)
+    if entry is None:
         raise NotFound
-    return Answer(file(call.world, repository, found.name, found, at))
+    return Answer(file(call.world, repository, entry.name, entry, at))
 
 
 def put(call: Call) -> Answer:

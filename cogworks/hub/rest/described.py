@@ -75,8 +75,8 @@ def described() -> tuple[Described, ...]:
     """Every path, the longer and the more literal first."""
     text = (resources.files("cogworks.hub") / "schema" / "github-routes.txt").read_text(encoding="utf-8")
     rows = [line.split() for line in text.splitlines()]
-    found = [Described(path, frozenset(methods)) for path, *methods in rows]
-    return tuple(sorted(found, key=lambda each: (-len(each.segments), -each.literals)))
+    entries = [Described(path, frozenset(methods)) for path, *methods in rows]
+    return tuple(sorted(entries, key=lambda each: (-len(each.segments), -each.literals)))
 
 
 def refusal_of(method: str, path: str, *, has_extensions: bool = True) -> Refusal:
@@ -96,12 +96,12 @@ def _older() -> tuple[Described, ...]:
 
 def _refusal(method: str, path: str, known: Sequence[Described]) -> Refusal:
     wanted = "GET" if method == "HEAD" else method
-    asked = path.split("/")
-    found = next((each for each in known if wanted in each.methods and each.fits(asked)), None)
+    segments = path.split("/")
+    entry = next((each for each in known if wanted in each.methods and each.fits(segments)), None)
     # One that is implemented got here because no route takes what it was asked with, such as a line end in a ref.
-    if found is None or (wanted, found.path) in _OFFERED:
+    if entry is None or (wanted, entry.path) in _OFFERED:
         return NotFound()
-    return NotImplementedHere(f"The hub does not implement {wanted} {found.path}.")
+    return NotImplementedHere(f"The hub does not implement {wanted} {entry.path}.")
 
 
 @cache

@@ -64,9 +64,9 @@ class Call:
 
     def repository(self) -> Repository:
         """The repository named in the path. Raises `NotFound`."""
-        found = find_repository(self.world, self.actor, self.path["owner"], self.path["repo"])
-        require_sight(self.actor, found, *self.reads)
-        return found
+        record = find_repository(self.world, self.actor, self.path["owner"], self.path["repo"])
+        require_sight(self.actor, record, *self.reads)
+        return record
 
     def git(self) -> GitRepository:
         return self.world.repository_git(self.repository())
@@ -75,10 +75,10 @@ class Call:
         """The issue or pull request named in the path. Raises `NotFound`."""
         name = "pull_number" if "pull_number" in self.path else "issue_number"
         repository = self.repository()
-        found = find_issue(self.world, repository, self.path_number(name), pull=pull)
-        if self.reads and not sees_issue(self.actor, repository, found):
+        record = find_issue(self.world, repository, self.path_number(name), pull=pull)
+        if self.reads and not sees_issue(self.actor, repository, record):
             raise Forbidden("Resource not accessible by integration")
-        return found
+        return record
 
     def issues(self) -> list[Issue]:
         """Those of the repository's issues and pull requests that the token may read, oldest first."""
@@ -150,10 +150,10 @@ class Fields:
         return self._typed(name, str, "a string")
 
     def required(self, name: str) -> str:
-        found = self.text(name)
-        if found is None:
+        text = self.text(name)
+        if text is None:
             raise Unprocessable(f'Invalid request.\n\n"{name}" wasn\'t supplied.')
-        return found
+        return text
 
     def number(self, name: str) -> int | None:
         return self._typed(name, int, "an integer")
@@ -163,45 +163,45 @@ class Fields:
 
     def texts(self, name: str) -> tuple[str, ...] | None:
         """A list of strings; None when the field is missing or null."""
-        found = self._typed(name, list, "an array")
-        if found is not None and not all(isinstance(each, str) for each in found):
-            raise _wrong_type(name, found, "an array of strings")
-        return None if found is None else tuple(found)
+        items = self._typed(name, list, "an array")
+        if items is not None and not all(isinstance(each, str) for each in items):
+            raise _wrong_type(name, items, "an array of strings")
+        return None if items is None else tuple(items)
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
         """A list of integers; None when the field is missing or null."""
-        found = self._typed(name, list, "an array")
-        if found is not None and not all(type(each) is int for each in found):
-            raise _wrong_type(name, found, "an array of integers")
-        return None if found is None else tuple(found)
+        items = self._typed(name, list, "an array")
+        if items is not None and not all(type(each) is int for each in items):
+            raise _wrong_type(name, items, "an array of integers")
+        return None if items is None else tuple(items)
 
     def object(self, name: str) -> Json | None:
         return self._typed(name, dict, "an object")
 
     def objects(self, name: str) -> tuple["Fields", ...]:
-        found = self._typed(name, list, "an array") or []
-        if not all(isinstance(each, dict) for each in found):
-            raise _wrong_type(name, found, "an array of objects")
-        return tuple(Fields(each) for each in found)
+        items = self._typed(name, list, "an array") or []
+        if not all(isinstance(each, dict) for each in items):
+            raise _wrong_type(name, items, "an array of objects")
+        return tuple(Fields(each) for each in items)
 
     def choice(self, name: str, allowed: Sequence[str]) -> str | None:
         """One of a few words. Raises `Unprocessable` for any other."""
-        found = self.text(name)
-        if found is not None and found not in allowed:
-            raise Unprocessable(f"Invalid request.\n\n{found} is not a member of {list(allowed)}.")
-        return found
+        word = self.text(name)
+        if word is not None and word not in allowed:
+            raise Unprocessable(f"Invalid request.\n\n{word} is not a member of {list(allowed)}.")
+        return word
 
     def _typed(self, name: str, kind: type[T], words: str) -> T | None:
-        found = self.values.get(name)
-        if found is None:
+        value = self.values.get(name)
+        if value is None:
             return None
-        if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-            raise _wrong_type(name, found, words)
-        return found
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise _wrong_type(name, value, words)
+        return value
 
 
-def _wrong_type(name: str, found: object, words: str) -> Unprocessable:
-    return Unprocessable(f"Invalid request.\n\nFor '{name}', {found!r} is not {words}.")
+def _wrong_type(name: str, value: object, words: str) -> Unprocessable:
+    return Unprocessable(f"Invalid request.\n\nFor '{name}', {value!r} is not {words}.")
 
 
 Handler = Callable[[Call], Answer]

@@ -60,8 +60,8 @@ def get_ref(call: Call) -> Answer:
 
 def matching_refs(call: Call) -> Answer:
     repository = call.repository()
-    found = list(call.git().refs(f"refs/{call.path['ref']}").items())
-    return call.page(found, lambda row: ref(call.world, repository, row[0], row[1]))
+    rows = list(call.git().refs(f"refs/{call.path['ref']}").items())
+    return call.page(rows, lambda row: ref(call.world, repository, row[0], row[1]))
 
 
 def post_ref(call: Call) -> Answer:
@@ -164,10 +164,10 @@ def post_commit(call: Call) -> Answer:
 
 def sent_signature(call: Call, name: str) -> Signature | None:
     """An author or committer from the body; None when it was not sent."""
-    found = call.fields.get(name)
-    if not isinstance(found, dict):
+    sent = call.fields.get(name)
+    if not isinstance(sent, dict):
         return None
-    fields = Fields(found)
+    fields = Fields(sent)
     date = fields.text("date")
     try:
         when = call.world.clock.now() if date is None else datetime.fromisoformat(date)
@@ -177,10 +177,10 @@ def sent_signature(call: Call, name: str) -> Signature | None:
 
 
 def get_git_commit(call: Call) -> Answer:
-    found = call.git().commit(call.path["commit_sha"])
-    if found is None:
+    commit = call.git().commit(call.path["commit_sha"])
+    if commit is None:
         raise NotFound
-    return Answer(git_commit(call.world, call.repository(), found))
+    return Answer(git_commit(call.world, call.repository(), commit))
 
 
 def post_tag(call: Call) -> Answer:
@@ -224,11 +224,11 @@ def list_commits(call: Call) -> Answer:
     repository, query = call.repository(), call.query
     start = resolved(call, query.get("sha") or repository.default_branch)
     paths = (query["path"],) if "path" in query else ()
-    found = call.git().log(start.oid, paths=paths)
+    commits = call.git().log(start.oid, paths=paths)
     author = query.get("author")
     if author is not None:
-        found = [one for one in found if author in (one.author.name, one.author.email)]
-    return call.page(found, lambda one: commit_simple(call.world, repository, one))
+        commits = [one for one in commits if author in (one.author.name, one.author.email)]
+    return call.page(commits, lambda one: commit_simple(call.world, repository, one))
 
 
 def get_commit(call: Call) -> Answer:

@@ -29,13 +29,13 @@ _REASONS: dict[str, StateReason] = {"not_planned": "not_planned", "duplicate": "
 
 def list_issues(call: Call) -> Answer:
     """Issues and pull requests, filtered as the query says, newest first unless told otherwise."""
-    found = [issue for issue in call.issues() if _wanted(call, issue)]
+    issues = [issue for issue in call.issues() if _wanted(call, issue)]
     by_update = call.query.get("sort") == "updated"
-    found.sort(
+    issues.sort(
         key=lambda issue: (issue.updated_at if by_update else issue.created_at, issue.number),
         reverse=call.query.get("direction", "desc") != "asc",
     )
-    return call.page(found, lambda issue: issue_shape(call.world, issue))
+    return call.page(issues, lambda issue: issue_shape(call.world, issue))
 
 
 def _wanted(call: Call, issue: Issue) -> bool:
@@ -73,12 +73,12 @@ def post_issue(call: Call) -> Answer:
 
 def label_names(fields: Fields) -> tuple[str, ...] | None:
     """The names in `labels`, which may be strings or objects with a name; None when the field is missing."""
-    found = fields.get("labels")
-    if found is None:
+    entries = fields.get("labels")
+    if entries is None:
         return None
-    if not isinstance(found, list):
+    if not isinstance(entries, list):
         raise Unprocessable("Invalid request.\n\nFor 'labels', an array is wanted.")
-    names = [each.get("name") if isinstance(each, dict) else each for each in found]
+    names = [each.get("name") if isinstance(each, dict) else each for each in entries]
     if not all(isinstance(name, str) for name in names):
         raise Unprocessable("Invalid request.\n\nFor 'labels', names are wanted.")
     return tuple(str(name) for name in names)
@@ -188,8 +188,8 @@ def unlock(call: Call) -> Answer:
 
 
 def list_events(call: Call) -> Answer:
-    found = [each for each in events(call.world, call.issue()) if each.kind not in UNLISTED]
-    return call.page(found, lambda each: event(call.world, each))
+    records = [each for each in events(call.world, call.issue()) if each.kind not in UNLISTED]
+    return call.page(records, lambda each: event(call.world, each))
 
 
 def list_timeline(call: Call) -> Answer:
@@ -200,8 +200,8 @@ def list_timeline(call: Call) -> Answer:
 
 
 def list_sub_issues(call: Call) -> Answer:
-    found = hierarchy.sub_issues(call.world, call.issue(pull=False))
-    return call.page(found, lambda each: issue_shape(call.world, each))
+    children = hierarchy.sub_issues(call.world, call.issue(pull=False))
+    return call.page(children, lambda each: issue_shape(call.world, each))
 
 
 def _named_issue(call: Call, field: str) -> Issue:
@@ -209,10 +209,10 @@ def _named_issue(call: Call, field: str) -> Issue:
     number = call.fields.number(field)
     if number is None:
         call.fields.required(field)
-    found = call.world.store.get(Issue, number)
-    if found is None:
+    issue = call.world.store.get(Issue, number)
+    if issue is None:
         raise NotFound("The provided sub-issue does not exist" if field == "sub_issue_id" else "Not Found")
-    return found
+    return issue
 
 
 def post_sub_issue(call: Call) -> Answer:
@@ -249,8 +249,8 @@ def get_parent(call: Call) -> Answer:
 
 
 def list_blocked_by(call: Call) -> Answer:
-    found = hierarchy.blocked_by(call.world, call.issue(pull=False))
-    return call.page(found, lambda each: issue_shape(call.world, each))
+    blockers = hierarchy.blocked_by(call.world, call.issue(pull=False))
+    return call.page(blockers, lambda each: issue_shape(call.world, each))
 
 
 def post_blocked_by(call: Call) -> Answer:
@@ -260,8 +260,8 @@ def post_blocked_by(call: Call) -> Answer:
 
 
 def list_blocking(call: Call) -> Answer:
-    found = hierarchy.blocking(call.world, call.issue(pull=False))
-    return call.page(found, lambda each: issue_shape(call.world, each))
+    blocked = hierarchy.blocking(call.world, call.issue(pull=False))
+    return call.page(blocked, lambda each: issue_shape(call.world, each))
 
 
 def delete_blocked_by(call: Call) -> Answer:

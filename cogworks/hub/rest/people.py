@@ -56,10 +56,10 @@ def _is_person(call: Call) -> bool:
 
 
 def is_collaborator(call: Call) -> Answer:
-    found = find_user(call.world, call.path["username"])
+    user = find_user(call.world, call.path["username"])
     repository = call.repository()
-    known = call.world.store.find(Collaborator, f"{repository.id}/{found.id}")
-    if known is None and found.id != repository.owner_id:
+    known = call.world.store.find(Collaborator, f"{repository.id}/{user.id}")
+    if known is None and user.id != repository.owner_id:
         raise NotFound
     return NO_CONTENT
 
@@ -79,13 +79,13 @@ def add_collaborator(call: Call) -> Answer:
 def permission(call: Call) -> Answer:
     repository = find_repository(call.world, call.actor, call.path["owner"], call.path["repo"])
     call.actor.known  # noqa: B018 - an anonymous request is refused here
-    found = find_user(call.world, call.path["username"])
-    role = role_of(call.world, repository, found)
+    user = find_user(call.world, call.path["username"])
+    role = role_of(call.world, repository, user)
     return Answer(
         {
             "permission": permission_word(role),
             "role_name": role.value,
-            "user": collaborator(call.world, found, role),
+            "user": collaborator(call.world, user, role),
         }
     )
 

@@ -28,7 +28,7 @@ def list_pulls(call: Call) -> Answer:
     """Filtered by state, head (`owner:branch`) and base; newest first unless told otherwise."""
     repository, query = call.repository(), call.query
     pulls = call.world.store.children(Issue, repository.id, tag="pull")
-    found = [
+    matching = [
         issue
         for issue in pulls
         if query.get("state", "open") in ("all", issue.state)
@@ -38,11 +38,11 @@ def list_pulls(call: Call) -> Answer:
     ]
     by_update = query.get("sort") == "updated"
     default = "asc" if "sort" in query and query["sort"] != "created" else "desc"
-    found.sort(
+    matching.sort(
         key=lambda issue: (issue.updated_at if by_update else issue.created_at, issue.number),
         reverse=query.get("direction", default) == "desc",
     )
-    return call.page(found, lambda issue: pull_simple(call.world, issue))
+    return call.page(matching, lambda issue: pull_simple(call.world, issue))
 
 
 def post_pull(call: Call) -> Answer:

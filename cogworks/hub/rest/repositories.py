@@ -84,9 +84,10 @@ def remove_label(call: Call) -> Answer:
 
 def list_milestones(call: Call) -> Answer:
     state = call.query.get("state", "open")
-    found = call.world.store.children(Milestone, call.repository().id)
+    milestones = call.world.store.children(Milestone, call.repository().id)
     return call.page(
-        [each for each in found if state in ("all", each.state)], lambda each: milestone(call.world, each)
+        [each for each in milestones if state in ("all", each.state)],
+        lambda each: milestone(call.world, each),
     )
 
 

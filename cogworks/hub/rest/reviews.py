@@ -93,15 +93,15 @@ def put_dismissal(call: Call) -> Answer:
 
 def list_comments_of_review(call: Call) -> Answer:
     issue, review = _review(call)
-    found = [each for each in review_comments(call.world, issue) if each.review_id == review.id]
-    return call.page(found, lambda each: comment_shape(call.world, issue, each))
+    comments = [each for each in review_comments(call.world, issue) if each.review_id == review.id]
+    return call.page(comments, lambda each: comment_shape(call.world, issue, each))
 
 
 def list_comments(call: Call) -> Answer:
     issue = call.issue(pull=True)
     shown = {review.id for review in reviews(call.world, issue, None)}
-    found = [each for each in review_comments(call.world, issue) if each.review_id in shown]
-    return call.page(found, lambda each: comment_shape(call.world, issue, each))
+    comments = [each for each in review_comments(call.world, issue) if each.review_id in shown]
+    return call.page(comments, lambda each: comment_shape(call.world, issue, each))
 
 
 def post_comment(call: Call) -> Answer:
@@ -123,10 +123,10 @@ def post_reply(call: Call) -> Answer:
 
 
 def _comment(call: Call, issue: Issue, comment_id: int) -> ReviewComment:
-    found = call.world.store.get(ReviewComment, comment_id)
-    if found is None or found.issue_id != issue.id:
+    comment = call.world.store.get(ReviewComment, comment_id)
+    if comment is None or comment.issue_id != issue.id:
         raise NotFound
-    return found
+    return comment
 
 
 _ONE = "/repos/{owner}/{repo}/pulls/{pull_number}"

@@ -85,7 +85,7 @@ def search_issues(call: Call) -> Answer:
     if not text.strip():
         raise invalid("Search", "q", "missing")
     tests, world = parse_query(text), call.world
-    found = [
+    issues = [
         issue
         for repository in world.store.every(Repository)
         if can_read(world, call.actor, repository)
@@ -93,11 +93,11 @@ def search_issues(call: Call) -> Answer:
         if sees_issue(call.actor, repository, issue) and all(test(world, repository, issue) for test in tests)
     ]
     by_update = call.query.get("sort") == "updated"
-    found.sort(
+    issues.sort(
         key=lambda issue: (issue.updated_at if by_update else issue.created_at, issue.id),
         reverse=call.query.get("order", "desc") != "asc",
     )
-    answer = call.page(found, lambda issue: {**issue_shape(world, issue), "score": 1.0}, "items")
+    answer = call.page(issues, lambda issue: {**issue_shape(world, issue), "score": 1.0}, "items")
     return Answer(
         {**answer.body, "incomplete_results": False, "search_type": "lexical"}, headers=answer.headers
     )

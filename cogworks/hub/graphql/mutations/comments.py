@@ -63,8 +63,8 @@ def unminimize(request: Request, given: Given) -> Mapping[str, object]:
 
 def _subject(request: Request, node_id: str) -> Reactable:
     kinds: tuple[type[Reactable], ...] = (Issue, Comment, Review, ReviewComment)
-    found = node_of(request, node_id, object, names=WRITTEN_TYPES)
-    return found if isinstance(found, kinds) else _comment(request, node_id)
+    subject = node_of(request, node_id, object, names=WRITTEN_TYPES)
+    return subject if isinstance(subject, kinds) else _comment(request, node_id)
 
 
 @TABLE.mutation("addReaction")

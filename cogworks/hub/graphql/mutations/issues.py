@@ -136,10 +136,10 @@ def _child(request: Request, given: Given) -> Issue:
     url = given.get("sub_issue_url")
     if url is None:
         raise Unprocessable("One of `subIssueId` and `subIssueUrl` must be provided")
-    found: Any = resource(None, request, url)
-    if not isinstance(found, Issue) or found.pull is not None:
+    child: Any = resource(None, request, url)
+    if not isinstance(child, Issue) or child.pull is not None:
         raise NotFound(f"Could not resolve to an Issue with the URL '{url}'")
-    return found
+    return child
 
 
 @TABLE.mutation("removeSubIssue")

@@ -85,10 +85,10 @@ def _to_submit(request: Request, given: Given) -> Review:
         return _review(request, given["pull_request_review_id"])
     if given.get("pull_request_id") is None:
         raise Unprocessable("One of `pullRequestReviewId` and `pullRequestId` must be provided")
-    found = pending_review(request.world, pull_node(request, given["pull_request_id"]), request.actor.known)
-    if found is None:
+    review = pending_review(request.world, pull_node(request, given["pull_request_id"]), request.actor.known)
+    if review is None:
         raise NotFound("Could not find a pending review of yours on the pull request")
-    return found
+    return review
 
 
 @TABLE.mutation("updatePullRequestReview")

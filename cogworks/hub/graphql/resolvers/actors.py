@@ -72,25 +72,25 @@ def organization_by_login(_root: object, request: Request, login: str) -> User:
 
 
 def _of_kind(request: Request, login: str, kind: str, refusal: str) -> User:
-    found = request.store.find(User, login.lower())
-    if found is None or found.kind != kind:
+    user = request.store.find(User, login.lower())
+    if user is None or user.kind != kind:
         raise NotFound(refusal)
-    return found
+    return user
 
 
 @TABLE.field("Query", "repositoryOwner")
 def repository_owner(_root: object, request: Request, login: str) -> User | None:
-    found = request.store.find(User, login.lower())
-    return None if found is None or found.kind == "Bot" else found
+    user = request.store.find(User, login.lower())
+    return None if user is None or user.kind == "Bot" else user
 
 
 @TABLE.field("User Organization", "repository")
 def repository_of_owner(user: User, request: Request, name: str, follow_renames: bool = True) -> Repository:
     del follow_renames  # repositories of the hub are not renamed
-    found = request.store.find(Repository, f"{user.login}/{name}".lower())
-    if found is None or not request.may_read(found):
+    repository = request.store.find(Repository, f"{user.login}/{name}".lower())
+    if repository is None or not request.may_read(repository):
         raise NotFound(f"Could not resolve to a Repository with the name '{user.login}/{name}'.")
-    return found
+    return repository
 
 
 @TABLE.field("User Organization", "repositories")

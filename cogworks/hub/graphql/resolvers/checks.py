@@ -55,8 +55,8 @@ def _rollup_of_pull(pull: Issue, request: Request) -> Rollup | None:
 
 
 def status_of(commit: GitCommit, request: Request) -> CombinedStatus | None:
-    found = statuses(request.world, commit.repository.id, commit.oid)
-    return CombinedStatus(commit, tuple(found)) if found else None
+    records = statuses(request.world, commit.repository.id, commit.oid)
+    return CombinedStatus(commit, tuple(records)) if records else None
 
 
 TABLE.plain("Commit", GitCommit, {"statusCheckRollup": rollup_of, "status": status_of})
@@ -76,8 +76,8 @@ TABLE.plain(
 def contexts(rollup: Rollup, request: Request, **paging: Any) -> Connection[Context]:
     """Check runs first, then statuses, the newest of each name."""
     where = (rollup.commit.repository.id, rollup.commit.oid)
-    found: list[Context] = [*check_runs(request.world, *where), *statuses(request.world, *where)]
-    return connect(found, paging, key=lambda context: context.id)
+    items: list[Context] = [*check_runs(request.world, *where), *statuses(request.world, *where)]
+    return connect(items, paging, key=lambda context: context.id)
 
 
 def _run_state(run: CheckRun) -> str:
@@ -133,8 +133,8 @@ def context(combined: CombinedStatus, _request: Request, name: str) -> Status | 
 @TABLE.field("Status", "combinedContexts")
 def combined_contexts(combined: CombinedStatus, request: Request, **paging: Any) -> Connection[Context]:
     where = (combined.commit.repository.id, combined.commit.oid)
-    found: list[Context] = [*check_runs(request.world, *where), *combined.contexts]
-    return connect(found, paging, key=lambda each: each.id)
+    items: list[Context] = [*check_runs(request.world, *where), *combined.contexts]
+    return connect(items, paging, key=lambda each: each.id)
 
 
 def _run_path(run: CheckRun, request: Request) -> str:
@@ -205,24 +205,24 @@ class RunAnnotation:
     type_name = "CheckAnnotation"
     run: CheckRun
     place: int
-    told: Annotation
+    annotation: Annotation
 
 
 @TABLE.field("CheckRun", "annotations")
 def annotations(run: CheckRun, _request: Request, **paging: Any) -> Connection[RunAnnotation]:
-    found = [RunAnnotation(run, place, told) for place, told in enumerate(run.annotations)]
-    return connect(found, paging, key=lambda each: each.place)
+    items = [RunAnnotation(run, place, annotation) for place, annotation in enumerate(run.annotations)]
+    return connect(items, paging, key=lambda each: each.place)
 
 
 def _blob_url(each: RunAnnotation, request: Request) -> str:
     path = repository_path(request.repository(each.run.repository_id))
-    return request.url(f"{path}/blob/{each.run.oid}/{each.told.path}")
+    return request.url(f"{path}/blob/{each.run.oid}/{each.annotation.path}")
 
 
-def _span(told: Annotation) -> dict[str, object]:
+def _span(annotation: Annotation) -> dict[str, object]:
     return {
-        "start": {"line": told.start_line, "column": told.start_column},
-        "end": {"line": told.end_line, "column": told.end_column},
+        "start": {"line": annotation.start_line, "column": annotation.start_column},
+        "end": {"line": annotation.end_line, "column": annotation.end_column},
     }
 
 
@@ -230,13 +230,13 @@ TABLE.plain(
     "CheckAnnotation",
     RunAnnotation,
     {
-        "annotationLevel": lambda each, _: each.told.level.upper(),
+        "annotationLevel": lambda each, _: each.annotation.level.upper(),
         "blobUrl": _blob_url,
         "databaseId": lambda each, _: each.run.id,
-        "location": lambda each, _: _span(each.told),
-        "message": lambda each, _: each.told.message,
-        "path": lambda each, _: each.told.path,
-        "rawDetails": lambda each, _: each.told.raw_details,
-        "title": lambda each, _: each.told.title,
+        "location": lambda each, _: _span(each.annotation),
+        "message": lambda each, _: each.annotation.message,
+        "path": lambda each, _: each.annotation.path,
+        "rawDetails": lambda each, _: each.annotation.raw_details,
+        "title": lambda each, _: each.annotation.title,
     },
 )

@@ -151,12 +151,12 @@ def reactions(
     written: Written, request: Request, content: str | None = None, order_by: Any = None, **paging: Any
 ) -> Connection[Reaction]:
     is_descending = order_by is not None and order_by["direction"] == "DESC"
-    found = [
+    matching = [
         reaction
         for reaction in request.reactions(written.id)
         if content is None or reaction.content == REACTIONS[content]
     ]
-    return connect(found[::-1] if is_descending else found, paging, key=lambda reaction: reaction.id)
+    return connect(matching[::-1] if is_descending else matching, paging, key=lambda reaction: reaction.id)
 
 
 TABLE.plain(
@@ -177,9 +177,9 @@ def subject_of(reaction: Reaction, request: Request) -> Written:
         ReviewComment,
     )
     for kind in kinds:
-        found = request.store.get(kind, reaction.subject_id)
-        if found is not None:
-            return found
+        record = request.store.get(kind, reaction.subject_id)
+        if record is not None:
+            return record
     raise NotFound(f"Could not resolve to a node with the global id of '{reaction.node_id}'")
 
 
@@ -198,8 +198,8 @@ TABLE.plain(
 
 
 def _pull_of(comment: Comment, request: Request) -> Issue | None:
-    found = request.issue(comment.issue_id)
-    return found if found is not None and found.pull is not None else None
+    issue = request.issue(comment.issue_id)
+    return issue if issue is not None and issue.pull is not None else None
 
 
 TABLE.plain(

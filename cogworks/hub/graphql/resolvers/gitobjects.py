@@ -38,8 +38,8 @@ GIT_TYPES = "Commit Tree Blob Tag"
 
 def commit_of(repository: Repository, request: Request, oid: str | None) -> GitCommit | None:
     """The commit with that full oid; None when the repository does not have it."""
-    found = None if oid is None else request.git(repository).commit(oid)
-    return None if found is None else GitCommit(repository, found)
+    commit = None if oid is None else request.git(repository).commit(oid)
+    return None if commit is None else GitCommit(repository, commit)
 
 
 def _commit_path(value: GitValue) -> str:
@@ -169,8 +169,8 @@ def _changes(commit: GitCommit, request: Request) -> Any:
 
 @TABLE.field("Commit", "parents")
 def parents(commit: GitCommit, request: Request, **paging: Any) -> Connection[GitCommit]:
-    found = [commit_of(commit.repository, request, oid) for oid in commit.commit.parents]
-    return connect([each for each in found if each is not None], paging, key=lambda each: each.oid)
+    commits = [commit_of(commit.repository, request, oid) for oid in commit.commit.parents]
+    return connect([each for each in commits if each is not None], paging, key=lambda each: each.oid)
 
 
 @TABLE.field("Commit", "authors")
@@ -189,14 +189,14 @@ def history(
     """The commit and all that came before it, newest first, optionally only those that touched `path`."""
     since, until, author = (arguments.get(name) for name in ("since", "until", "author"))
     emails = None if author is None else _emails(author, request)
-    found = [
+    commits = [
         GitCommit(commit.repository, each)
         for each in _log(request.git(commit.repository), commit.oid, (path,) if path else ())
         if (since is None or each.committer.date >= since)
         and (until is None or each.committer.date <= until)
         and (emails is None or each.author.email.lower() in emails)
     ]
-    return connect(found, arguments, key=lambda each: each.oid)
+    return connect(commits, arguments, key=lambda each: each.oid)
 
 
 def _emails(author: Any, request: Request) -> frozenset[str]:
@@ -247,7 +247,7 @@ TABLE.plain(
 @TABLE.field("Commit", "associatedPullRequests")
 def pulls_of_commit(commit: GitCommit, request: Request, **arguments: Any) -> Connection[Issue]:
     """The pull requests that add the commit, or that it is the merge of."""
-    found = [
+    pulls = [
         pull
         for pull in request.issues(commit.repository)
         if pull.pull is not None
@@ -256,7 +256,7 @@ def pulls_of_commit(commit: GitCommit, request: Request, **arguments: Any) -> Co
             or any(each.commit.oid == commit.oid for each in pull_commits(pull, request))
         )
     ]
-    return pull_page(found, request, arguments)
+    return pull_page(pulls, request, arguments)
 
 
 @TABLE.field("Commit", "file")

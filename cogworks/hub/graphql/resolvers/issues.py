@@ -109,11 +109,11 @@ def participants(issue: Issue, request: Request, **paging: Any) -> Connection[Us
 
 @TABLE.field(BOTH, "comments")
 def comments(issue: Issue, request: Request, order_by: Any = None, **paging: Any) -> Connection[Comment]:
-    found = request.comments(issue)
+    records = request.comments(issue)
     if order_by is not None:
         is_descending = order_by["direction"] == "DESC"
-        found = sorted(found, key=lambda comment: (comment.updated_at, comment.id), reverse=is_descending)
-    return connect(found, paging, key=lambda comment: comment.id)
+        records = sorted(records, key=lambda comment: (comment.updated_at, comment.id), reverse=is_descending)
+    return connect(records, paging, key=lambda comment: comment.id)
 
 
 @TABLE.field("Issue", "subIssues")
@@ -154,18 +154,18 @@ def closed_by(
 
 @TABLE.field("Repository", "issue")
 def issue(repository: Repository, request: Request, number: int) -> Issue:
-    found = by_number(repository, request, number)
-    if found is None or found.pull is not None:
+    record = by_number(repository, request, number)
+    if record is None or record.pull is not None:
         raise NotFound(f"Could not resolve to an Issue with the number of {number}.")
-    return found
+    return record
 
 
 @TABLE.field("Repository", "issueOrPullRequest")
 def issue_or_pull(repository: Repository, request: Request, number: int) -> Issue:
-    found = by_number(repository, request, number)
-    if found is None:
+    record = by_number(repository, request, number)
+    if record is None:
         raise NotFound(f"Could not resolve to an issue or pull request with the number of {number}.")
-    return found
+    return record
 
 
 def by_number(repository: Repository, request: Request, number: int) -> Issue | None:
@@ -201,7 +201,7 @@ def _of_group(group: Label | Milestone, request: Request) -> list[Issue]:
 
 @TABLE.field("Repository", "pullRequest")
 def pull(repository: Repository, request: Request, number: int) -> Issue:
-    found = by_number(repository, request, number)
-    if found is None or found.pull is None:
+    record = by_number(repository, request, number)
+    if record is None or record.pull is None:
         raise NotFound(f"Could not resolve to a PullRequest with the number of {number}.")
-    return found
+    return record

@@ -40,9 +40,9 @@ def languages(
     commit = git.commit(head) if head else None
     sizes = _sizes(git, commit.tree) if commit else ()
     is_ascending = order_by is not None and order_by["direction"] == "ASC"
-    found = [Language(name, size) for name, size in sizes]
-    found.sort(key=lambda each: (each.size if is_ascending else -each.size, each.name))
-    return connect(found, paging, key=lambda each: each.name)
+    items = [Language(name, size) for name, size in sizes]
+    items.sort(key=lambda each: (each.size if is_ascending else -each.size, each.name))
+    return connect(items, paging, key=lambda each: each.name)
 
 
 @lru_cache(maxsize=512)

@@ -50,8 +50,8 @@ def _is_planned(item: Issue, milestone: str | None, _request: Request) -> bool:
 
 
 def _is_planned_by_number(item: Issue, number: str | None, request: Request) -> bool:
-    found = request.store.get(Milestone, item.milestone_id)
-    return (None if found is None else str(found.number)) == number
+    milestone = request.store.get(Milestone, item.milestone_id)
+    return (None if milestone is None else str(milestone.number)) == number
 
 
 _ISSUES: Narrowing = {
@@ -113,5 +113,5 @@ def _page(items: list[Issue], request: Request, arguments: Mapping[str, Any]) ->
     }
     order: Ordering = arguments.get("order_by")
     field, direction = ("CREATED_AT", "ASC") if order is None else (order["field"], order["direction"])
-    found = sorted(items, key=keys[field], reverse=direction == "DESC")
-    return connect(found, dict(arguments), key=lambda item: item.id)
+    ordered = sorted(items, key=keys[field], reverse=direction == "DESC")
+    return connect(ordered, dict(arguments), key=lambda item: item.id)

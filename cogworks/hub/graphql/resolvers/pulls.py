@@ -143,8 +143,8 @@ def closing_issues(pull: Issue, request: Request, **arguments: Any) -> Connectio
     """The issues that merging closes: those its text names, if it goes into the default branch."""
     repository = _repository(pull, request)
     numbers = closing_numbers(pull.body) if pull_part(pull).base_branch == repository.default_branch else ()
-    found = (by_number(repository, request, number) for number in numbers)
-    return issue_page([issue for issue in found if issue is not None], request, arguments)
+    issues = (by_number(repository, request, number) for number in numbers)
+    return issue_page([issue for issue in issues if issue is not None], request, arguments)
 
 
 @dataclass(frozen=True, slots=True)

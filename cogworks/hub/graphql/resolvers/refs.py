@@ -70,17 +70,17 @@ def refs(
 ) -> Connection[GitRef]:
     """Branches or tags below a prefix, by name, or by the date of what they point to."""
     prefix = ref_prefix if ref_prefix.endswith("/") else f"{ref_prefix}/"
-    found = [
+    items = [
         GitRef(repository, name, oid)
         for name, oid in request.git(repository).refs(prefix).items()
         if is_visible(name) and (query is None or query.lower() in name.lower())
     ]
     order = arguments.get("order_by") or {}
     if order.get("field") == "TAG_COMMIT_DATE":
-        found.sort(key=lambda ref: _date(ref, request))
+        items.sort(key=lambda ref: _date(ref, request))
     if (arguments.get("direction") or order.get("direction")) == "DESC":
-        found.reverse()
-    return connect(found, arguments, key=lambda ref: ref.name)
+        items.reverse()
+    return connect(items, arguments, key=lambda ref: ref.name)
 
 
 def _date(ref: GitRef, request: Request) -> float:
@@ -127,8 +127,8 @@ def _revision(repository: Repository, request: Request, revision: str) -> GitVal
     git = request.git(repository)
     name = repository.default_branch if revision == "HEAD" else revision
     known = find_ref(repository, request, name)
-    found = known.oid if known is not None else git.resolve(revision)
-    return None if found is None else object_of(repository, git, found)
+    oid = known.oid if known is not None else git.resolve(revision)
+    return None if oid is None else object_of(repository, git, oid)
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,12 +181,12 @@ def labels(
 ) -> Connection[Label]:
     """`query` is fuzzy, as on GitHub: every word of it occurs somewhere in the name or the description."""
     words = (query or "").lower().replace(":", " ").split()
-    found = [
+    matching = [
         label
         for label in request.store.children(Label, repository.id)
         if all(word in f"{label.name} {label.description or ''}".lower() for word in words)
     ]
-    return connect(sorted_labels(found, order_by), paging, key=lambda label: label.id)
+    return connect(sorted_labels(matching, order_by), paging, key=lambda label: label.id)
 
 
 @TABLE.field("Repository", "label")
@@ -244,13 +244,13 @@ def milestones(
     **paging: Any,
 ) -> Connection[Milestone]:
     del order_by  # by number, as they were made
-    found = [
+    matching = [
         milestone
         for milestone in request.store.children(Milestone, repository.id)
         if (not states or milestone.state.upper() in states)
         and (query is None or query.lower() in milestone.title.lower())
     ]
-    return connect(found, paging, key=lambda milestone: milestone.id)
+    return connect(matching, paging, key=lambda milestone: milestone.id)
 
 
 @TABLE.field("Repository", "milestone")

@@ -62,13 +62,13 @@ def review_page(
     **paging: Any,
 ) -> Connection[Review]:
     """Oldest first; a pending one only its author sees."""
-    found = [
+    reviews = [
         review
         for review in _visible(pull, request)
         if (not states or review.state in states)
         and (author is None or request.world.user(review.author_id).login.lower() == author.lower())
     ]
-    return connect(found, paging, key=lambda review: review.id)
+    return connect(reviews, paging, key=lambda review: review.id)
 
 
 @TABLE.field("PullRequest", "latestOpinionatedReviews")
@@ -76,8 +76,8 @@ def latest_opinionated_reviews(
     pull: Issue, request: Request, writers_only: bool = False, **paging: Any
 ) -> Connection[Review]:
     """The last word of each reviewer that approves, requests changes or was dismissed."""
-    found = latest_opinionated(request.world, pull, writers_only=writers_only)
-    return connect(found, paging, key=lambda review: review.id)
+    reviews = latest_opinionated(request.world, pull, writers_only=writers_only)
+    return connect(reviews, paging, key=lambda review: review.id)
 
 
 @TABLE.field("PullRequest", "latestReviews")
@@ -85,8 +85,8 @@ def latest_reviews(pull: Issue, request: Request, **paging: Any) -> Connection[R
     """The last submitted review of each reviewer who is not asked for another one."""
     asked = () if pull.pull is None else pull.pull.requested_reviewer_ids
     newest = {review.author_id: review for review in _visible(pull, request) if review.state != "PENDING"}
-    found = [review for author_id, review in newest.items() if author_id not in asked]
-    return connect(sorted(found, key=lambda review: review.id), paging, key=lambda review: review.id)
+    reviews = [review for author_id, review in newest.items() if author_id not in asked]
+    return connect(sorted(reviews, key=lambda review: review.id), paging, key=lambda review: review.id)
 
 
 @TABLE.field("PullRequest", "viewerLatestReview")
@@ -102,14 +102,16 @@ def _comments(pull_id: int, request: Request) -> list[ReviewComment]:
         for review in request.store.children(Review, pull_id)
         if review.state == "PENDING" and not request.is_viewer(review.author_id)
     }
-    found = request.once(("review-comments", pull_id), lambda: request.store.children(ReviewComment, pull_id))
-    return [comment for comment in found if comment.review_id not in pending]
+    comments = request.once(
+        ("review-comments", pull_id), lambda: request.store.children(ReviewComment, pull_id)
+    )
+    return [comment for comment in comments if comment.review_id not in pending]
 
 
 @TABLE.field("PullRequestReview", "comments")
 def comments_of_review(review: Review, request: Request, **paging: Any) -> Connection[ReviewComment]:
-    found = [comment for comment in _comments(review.issue_id, request) if comment.review_id == review.id]
-    return connect(found, paging, key=lambda comment: comment.id)
+    comments = [comment for comment in _comments(review.issue_id, request) if comment.review_id == review.id]
+    return connect(comments, paging, key=lambda comment: comment.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +209,10 @@ def comments_of_thread(
 
 
 def _review(comment: ReviewComment, request: Request) -> Review:
-    found = request.store.get(Review, comment.review_id)
-    if found is None:
+    review = request.store.get(Review, comment.review_id)
+    if review is None:
         raise NotFound
-    return found
+    return review
 
 
 TABLE.plain(

@@ -25,9 +25,9 @@ def nodes_by_id(_root: object, request: Request, ids: list[str]) -> list[Any]:
 
 def _node_or_refusal(request: Request, node_id: str) -> Any:
     try:
-        found = node(request, node_id)
-        guard(request, None, found)
-        return found
+        record = node(request, node_id)
+        guard(request, None, record)
+        return record
     except (NotFound, Forbidden) as refusal:
         return refusal  # graphql-core puts an exception at its place in the list
 

@@ -131,14 +131,14 @@ def runs_of_suite(
     wanted = filter_by or {}
     everything = wanted.get("check_type") == "ALL"
     name, status, conclusions = (wanted.get(key) for key in ("check_name", "status", "conclusions"))
-    found = [
+    runs = [
         run
         for run in (suite.runs if everything else _latest(suite, request))
         if (name is None or run.name == name)
         and (status is None or run.status.upper() == status)
         and (conclusions is None or (run.conclusion or "").upper() in conclusions)
     ]
-    return connect(found, paging, key=lambda run: run.id)
+    return connect(runs, paging, key=lambda run: run.id)
 
 
 @TABLE.field("Commit", "checkSuites")
@@ -147,13 +147,13 @@ def suites_of_commit(
 ) -> Connection[Suite]:
     wanted = filter_by or {}
     app_id, name = wanted.get("app_id"), wanted.get("check_name")
-    found = [
+    suites = [
         suite
         for suite in suites_of(request, commit.repository.id, commit.oid)
         if (app_id is None or suite.first.creator_id == app_id)
         and (name is None or any(run.name == name for run in suite.runs))
     ]
-    return connect(found, paging, key=lambda suite: suite.first.id)
+    return connect(suites, paging, key=lambda suite: suite.first.id)
 
 
 TABLE.plain(

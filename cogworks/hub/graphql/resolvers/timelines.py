@@ -47,12 +47,12 @@ class Timeline(Connection[Item]):
 @TABLE.field("Issue PullRequest", "timelineItems")
 def timeline_items(issue: Issue, request: Request, **arguments: Any) -> Timeline:
     """Items of the wanted types, oldest first, none of them older than `since`; `skip` leaves some out at the start."""
-    found = request.once(("timeline", issue.id), lambda: _items(issue, request))
+    items = request.once(("timeline", issue.id), lambda: _items(issue, request))
     wanted, since, skip = arguments.get("item_types"), arguments.get("since"), arguments.get("skip") or 0
     names = None if wanted is None else frozenset(wanted)
     kept = [
         item
-        for item in found
+        for item in items
         if (names is None or item_type(typename(item)) in names) and (since is None or _moment(item) >= since)
     ][skip:]
     page = connect(kept, arguments, key=_key)
@@ -146,8 +146,8 @@ def _person(name: str) -> Read:
 def _label(event: Event, request: Request) -> Label:
     """The label as it is now, or, when it is gone, as it was then."""
     label_id = event.details["label_id"]
-    found = request.store.get(Label, label_id) if isinstance(label_id, int) else None
-    return found or Label(
+    label = request.store.get(Label, label_id) if isinstance(label_id, int) else None
+    return label or Label(
         id=int(label_id or 0),
         repository_id=event.repository_id,
         name=str(event.details["label_name"]),
@@ -210,8 +210,8 @@ def _closer(event: Event, request: Request) -> Issue | GitCommit | None:
     if not isinstance(commit, GitCommit):
         return None
     merged = (pull for pull in request.issues(_repository(event, request)) if pull.pull is not None)
-    found = (pull for pull in merged if pull.pull and pull.pull.merge_commit_oid == commit.oid)
-    return next(found, None) or commit
+    pulls = (pull for pull in merged if pull.pull and pull.pull.merge_commit_oid == commit.oid)
+    return next(pulls, None) or commit
 
 
 TABLE.plain("LabeledEvent UnlabeledEvent", Event, {"label": _label, "labelable": _subject})

@@ -38,18 +38,18 @@ def _status(world: World, record: Status) -> Json:
 
 def combined_status(world: World, repository: Repository, oid: str) -> Json:
     """The newest status of each context and what they add up to; pending when there are none."""
-    found = statuses(world, repository.id, oid)
-    words = {record.state for record in found}
-    if not found or "pending" in words:
+    records = statuses(world, repository.id, oid)
+    words = {record.state for record in records}
+    if not records or "pending" in words:
         state = "pending"
     else:
         state = "failure" if words & {"failure", "error"} else "success"
     root = repository_url(world, repository)
     return {
         "state": state,
-        "statuses": [_status(world, record) for record in found],
+        "statuses": [_status(world, record) for record in records],
         "sha": oid,
-        "total_count": len(found),
+        "total_count": len(records),
         "repository": repository_shape(world, repository),
         "commit_url": f"{root}/commits/{oid}",
         "url": f"{root}/commits/{oid}/status",

@@ -79,23 +79,23 @@ def _details(world: World, record: Event) -> Json:
 
 def _person(world: World, record: Event) -> Json:
     field, source = _USER_FIELDS[record.kind]
-    found = record.details.get(source)
-    person = None if not isinstance(found, int) else world.store.get(User, found)
+    user_id = record.details.get(source)
+    person = None if not isinstance(user_id, int) else world.store.get(User, user_id)
     shape = {} if person is None else {field: simple_user(world, person)}
     by = simple_user(world, world.user(record.actor_id))
     return {**shape, "assigner": by} if field == "assignee" else {**shape, "review_requester": by}
 
 
 def _reference(world: World, issue_id: object) -> Json | None:
-    found = world.store.get(Issue, issue_id) if isinstance(issue_id, int) else None
-    if found is None:
+    issue = world.store.get(Issue, issue_id) if isinstance(issue_id, int) else None
+    if issue is None:
         return None
     return {
-        "number": found.number,
-        "title": found.title,
-        "state": found.state,
-        "state_reason": found.state_reason,
-        "repository": repository(world, repository_of(world, found)),
+        "number": issue.number,
+        "title": issue.title,
+        "state": issue.state,
+        "state_reason": issue.state_reason,
+        "repository": repository(world, repository_of(world, issue)),
         "issue_type": None,
     }
 
@@ -117,8 +117,8 @@ def timeline_item(world: World, issue: Issue, item: TimelineItem) -> Json:
 
 def _cross_reference(world: World, record: Event) -> Json:
     source = record.details.get("source_id")
-    found = world.store.get(Issue, source) if isinstance(source, int) else None
-    shape: Json = {} if found is None else {"type": "issue", "issue": issue_shape(world, found)}
+    issue = world.store.get(Issue, source) if isinstance(source, int) else None
+    shape: Json = {} if issue is None else {"type": "issue", "issue": issue_shape(world, issue)}
     return {
         "event": "cross-referenced",
         "actor": simple_user(world, world.user(record.actor_id)),

@@ -17,8 +17,8 @@ _KINDS = {"tree": "dir", "commit": "submodule", "blob": "file"}
 
 def ref(world: World, repository: Repository, name: str, oid: str) -> Json:
     root = repository_url(world, repository)
-    found = world.repository_git(repository).object(oid)
-    kind = "commit" if found is None else found[0]
+    stored = world.repository_git(repository).object(oid)
+    kind = "commit" if stored is None else stored[0]
     return {
         "ref": name,
         "node_id": node_id("Ref", repository.id, name),

@@ -124,8 +124,8 @@ def full_repository(world: World, record: Repository, role: Role) -> Json:
 
 
 def label(world: World, record: Label) -> Json:
-    found = world.store.get(Repository, record.repository_id)
-    root = "" if found is None else repository_url(world, found)
+    repository = world.store.get(Repository, record.repository_id)
+    root = "" if repository is None else repository_url(world, repository)
     return {
         "id": record.id,
         "node_id": record.node_id,
@@ -138,9 +138,9 @@ def label(world: World, record: Label) -> Json:
 
 
 def milestone(world: World, record: Milestone) -> Json:
-    found = world.store.get(Repository, record.repository_id)
-    root = "" if found is None else repository_url(world, found)
-    page = "" if found is None else repository_page(world, found)
+    repository = world.store.get(Repository, record.repository_id)
+    root = "" if repository is None else repository_url(world, repository)
+    page = "" if repository is None else repository_page(world, repository)
     members = [
         issue
         for issue in world.store.children(Issue, record.repository_id)
