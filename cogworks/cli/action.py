@@ -61,30 +61,30 @@ def _wanted(given: "ActionEnvironment") -> "About | Ignored":
     if given.issue_url:
         return About(issue_url=parse_issue_url(given.issue_url).url)
     payload = _payload(given)
-    found = about(given.event, payload, trigger=given.trigger)
-    if isinstance(found, About) and _is_ours(found, actor_id(payload)):
+    event = about(given.event, payload, trigger=given.trigger)
+    if isinstance(event, About) and _is_ours(event, actor_id(payload)):
         return Ignored(reason="the event was caused by the account cogworks works under")
-    return found
+    return event
 
 
 def _payload(given: "ActionEnvironment") -> Mapping[str, Any]:
     try:
-        found = json.loads(Path(given.event_path).read_text(encoding="utf-8"))
+        payload = json.loads(Path(given.event_path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(
             f"`GITHUB_EVENT_PATH` {given.event_path!r} is not readable JSON ({error}). Run this in a workflow, or give the "
             "input `issue-url`."
         ) from None
-    return found if isinstance(found, dict) else {}
+    return payload if isinstance(payload, dict) else {}
 
 
-def _is_ours(found: "About", actor: int | None) -> bool:
+def _is_ours(event: "About", actor: int | None) -> bool:
     from cogworks.settings.config import read_environment
     from cogworks.wiring.step import open_examination
 
     if actor is None:
         return False
-    address = parse_issue_url(found.issue_url)
+    address = parse_issue_url(event.issue_url)
     opened = open_examination(read_environment(), address.server_url, address.repository, meter=Requests())
     with opened as (client, _, _):
         answer = client.query(_VIEWER, {})
@@ -95,7 +95,7 @@ def _is_ours(found: "About", actor: int | None) -> bool:
 def _step(issue_url: str, node: str) -> dict[str, Any]:
     from cogworks.settings.config import child_environment
 
-    # A cancelled job is told by SIGINT, then SIGTERM: the step gives its lease back.
+    # A cancelled job gets SIGINT, then SIGTERM: the step gives its lease back.
     with noted_signals() as stop:
         steps = ChildSteps(
             child_environment(), lambda line: click.echo(in_log_of_actions(line), err=True), stop
@@ -119,11 +119,11 @@ def _list_jobs(given: "ActionEnvironment") -> int:
     return 0
 
 
-def _hand_on(given: "ActionEnvironment", outputs: Mapping[str, str], told: str) -> None:
+def _hand_on(given: "ActionEnvironment", outputs: Mapping[str, str], summary: str) -> None:
     delimiter = f"cogworks_{secrets.token_hex(16)}"
     for path, text in (
         (given.output_path, as_file(outputs, delimiter=delimiter)),
-        (given.summary_path, told),
+        (given.summary_path, summary),
     ):
         if path:
             with writing(Path(path)), Path(path).open("a", encoding="utf-8") as file:
@@ -191,6 +191,6 @@ def _cell(text: str) -> str:
 def _fenced(text: str) -> str:
     text = on_terminal(text)
     shown = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}…"
-    longest = max((len(found) for found in _FENCE.findall(shown)), default=2)
+    longest = max((len(fence_marks) for fence_marks in _FENCE.findall(shown)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}text\n{shown}\n{fence}"

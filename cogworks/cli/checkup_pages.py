@@ -17,48 +17,48 @@ _TABLE_OF_SERVICES = "[[services]]"
 Row = tuple[str, Sequence[str]]
 
 
-def show(found: Checkup) -> None:
+def show(checkup: Checkup) -> None:
     """Print it for people."""
-    for label, lines in rows(found):
+    for label, lines in rows(checkup):
         for number, line in enumerate(lines):
             show_line(f"{label if number == 0 else '':<{_LABEL}} {line}".rstrip())
-    if block := configuration_of(found.services):
+    if block := configuration_of(checkup.services):
         file = "services.toml" if _TABLE_OF_SERVICES in block else "config.toml"
         show_line(f"\nWhat was guessed, for .cogworks/{file}:\n\n{block}", nl=False)
-    if found.proposal:
+    if checkup.proposal:
         show_line(
             "\nThe repository has several projects and none at its root. For "
-            f".cogworks/services.toml:\n\n{found.proposal}",
+            f".cogworks/services.toml:\n\n{checkup.proposal}",
             nl=False,
         )
 
 
-def rows(found: Checkup) -> Iterator[Row]:
+def rows(checkup: Checkup) -> Iterator[Row]:
     """Label and lines."""
-    yield "folder", [found.folder, found.state]
-    yield "languages", [found.languages.found]
-    for each in found.services:
+    yield "folder", [checkup.folder, checkup.state]
+    yield "languages", [checkup.languages.found]
+    for each in checkup.services:
         yield from _of_service(each)
-    if found.packs is not None and found.packs.status != "failed":
-        yield "context packs", found.packs.found.splitlines()
-    if found.suite is not None:
-        yield from _of_suite(found.suite)
-    elif found.baseline == "none":
+    if checkup.packs is not None and checkup.packs.status != "failed":
+        yield "context packs", checkup.packs.found.splitlines()
+    if checkup.suite is not None:
+        yield from _of_suite(checkup.suite)
+    elif checkup.baseline == "none":
         yield "tests", ['not run, because `[tests] baseline = "none"` is configured']
-    if notes := (*found.notes, *advice(found)):
+    if notes := (*checkup.notes, *advice(checkup)):
         yield "notes", notes
     yield (
         "would",
         [
             f"A work item here would {line}." if n == 0 else f"It would {line}."
-            for n, line in enumerate(outlook(found))
+            for n, line in enumerate(outlook(checkup))
         ],
     )
-    things = things_to_do(found)
+    things = things_to_do(checkup)
     for thing in things:
         yield "TO DO", [*thing.what.splitlines(), *(f"-> {line}" for line in thing.remedy.splitlines())]
     if not things:
-        yield "verdict", [f"Ready: a work item can start here. This check took {found.seconds:g} s."]
+        yield "verdict", [f"Ready: a work item can start here. This check took {checkup.seconds:g} s."]
 
 
 def _of_service(each: ServiceCheckup) -> Iterator[Row]:
@@ -99,15 +99,15 @@ def _of_suite(suite: SuiteRun) -> Iterator[Row]:
     if (report := suite.report) is None:
         return
     numbers = counted(report)
-    told = f"{numbers.passed} passed, {numbers.failed} failed, {numbers.skipped} skipped, {numbers.not_loaded} not loaded"
+    counts = f"{numbers.passed} passed, {numbers.failed} failed, {numbers.skipped} skipped, {numbers.not_loaded} not loaded"
     parts = f", in {suite.runs} parts" if suite.runs > 1 else ""
-    yield "tests", [f"{told} in {suite.seconds:.1f} s{parts}", *report.commands]
+    yield "tests", [f"{counts} in {suite.seconds:.1f} s{parts}", *report.commands]
     if slow := slowest(report):
         yield "slowest", [f"{file}: {took_s:.1f} s" for file, took_s in slow]
     if bad := failing(report):
         yield "failing now", _first([case.id for case in bad])
-        if said := reasons(report):
-            yield "they say", _first([f"{reason} ({_times(count)})" for reason, count in said])
+        if all_reasons := reasons(report):
+            yield "they say", _first([f"{reason} ({_times(count)})" for reason, count in all_reasons])
     if missing := unloaded_of(report.collection_errors):
         yield "not loaded", _first([f"{each.name}: {each.why}" for each in missing])
     if report.blocked:
@@ -121,25 +121,25 @@ def _first(lines: Sequence[str]) -> list[str]:
     return [*lines[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def as_object(found: Checkup) -> dict[str, Any]:
+def as_object(checkup: Checkup) -> dict[str, Any]:
     """Everything, for `--json`."""
-    report, things = found.report, things_to_do(found)
+    report, things = checkup.report, things_to_do(checkup)
     return {
         "outcome": "failed" if things else "succeeded",
-        "folder": found.folder,
-        "state": found.state,
-        "uncommitted": found.uncommitted,
-        "languages": found.languages.found,
-        "context_packs": found.packs.model_dump(mode="json") if found.packs else None,
-        "services": [each.model_dump(mode="json") for each in found.services],
-        "tests": None if report is None else _tests(report, found.suite or SuiteRun()),
-        "baseline": found.baseline,
-        "would": list(outlook(found)),
+        "folder": checkup.folder,
+        "state": checkup.state,
+        "uncommitted": checkup.uncommitted,
+        "languages": checkup.languages.found,
+        "context_packs": checkup.packs.model_dump(mode="json") if checkup.packs else None,
+        "services": [each.model_dump(mode="json") for each in checkup.services],
+        "tests": None if report is None else _tests(report, checkup.suite or SuiteRun()),
+        "baseline": checkup.baseline,
+        "would": list(outlook(checkup)),
         "to_do": [each.model_dump(mode="json") for each in things],
-        "notes": [*found.notes, *advice(found)],
-        "configuration": configuration_of(found.services),
-        "services_toml": found.proposal,
-        "duration_s": found.seconds,
+        "notes": [*checkup.notes, *advice(checkup)],
+        "configuration": configuration_of(checkup.services),
+        "services_toml": checkup.proposal,
+        "duration_s": checkup.seconds,
     }
 
 

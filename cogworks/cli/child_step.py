@@ -40,7 +40,7 @@ class ChildSteps:
         """
         # -P: a module of the directory where this works must not be taken for one of ours, beside a token and a key.
         command = [sys.executable, "-P", "-m", "cogworks", "process", issue_url, "--json", *options]
-        # In a session of its own, so that Ctrl-C in the terminal does not reach it before it is told to stop.
+        # In a session of its own, so that Ctrl-C in the terminal does not reach it before we stop it.
         with subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -50,7 +50,7 @@ class ChildSteps:
             start_new_session=True,
         ) as running:
             printed = self._followed(running)
-        return _told(printed, running.returncode)
+        return _report_of(printed, running.returncode)
 
     def _followed(self, running: subprocess.Popen[bytes]) -> bytes:
         """What it printed on standard output, until it closed both."""
@@ -69,8 +69,8 @@ class ChildSteps:
                     elif key.fileobj is running.stdout:
                         printed += piece
                     else:
-                        unfinished = self._tell_lines(unfinished + piece)
-        self._tell_lines(unfinished + b"\n" if unfinished else b"")
+                        unfinished = self._pass_on_lines(unfinished + piece)
+        self._pass_on_lines(unfinished + b"\n" if unfinished else b"")
         return printed
 
     def _hand_on(self, running: subprocess.Popen[bytes]) -> None:
@@ -78,18 +78,18 @@ class ChildSteps:
         if self._stop.times > self._patience:
             running.send_signal(signal.SIGINT)
 
-    def _tell_lines(self, text: bytes) -> bytes:
-        """Hand on the whole lines; what is left is the beginning of the next one."""
+    def _pass_on_lines(self, text: bytes) -> bytes:
+        """Pass on the whole lines; what is left is the beginning of the next one."""
         *lines, rest = text.split(b"\n")
         for line in lines:
             self._on_line(line.decode(errors="replace").rstrip())
         return rest
 
 
-def _told(printed: bytes, code: int) -> dict[str, Any]:
+def _report_of(printed: bytes, code: int) -> dict[str, Any]:
     try:
-        told: dict[str, Any] = json.loads(printed)
+        report: dict[str, Any] = json.loads(printed)
     except ValueError:
         ending = f"was killed by signal {-code}" if code < 0 else f"ended with code {code} without a report"
-        told = {"outcome": "failed", "message": f"the step {ending}; the item stays resumable"}
-    return {**told, "exit_code": code if code >= 0 else 1}
+        report = {"outcome": "failed", "message": f"the step {ending}; the item stays resumable"}
+    return {**report, "exit_code": code if code >= 0 else 1}

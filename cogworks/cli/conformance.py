@@ -149,13 +149,13 @@ def _choose_sample(exam: "Exam", built_in: "Sample") -> None:
 
 def _artifacts(folder: Path, handshake: "Handshake", *, but: str) -> tuple[str, ...]:
     patterns = handshake.artifact_patterns or ("*",)
-    found = {
+    paths = {
         path.relative_to(folder).as_posix()
         for pattern in patterns
         for path in folder.rglob(pattern)
         if path.is_file() and ".git" not in path.parts
     }
-    return tuple(sorted(found - {but})[:_MAX_SAMPLE_FILES])
+    return tuple(sorted(paths - {but})[:_MAX_SAMPLE_FILES])
 
 
 def _show(report: "Conformance") -> None:

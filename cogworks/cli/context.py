@@ -43,13 +43,13 @@ def context(issue_url: str, node: str, with_prompt: bool, as_json: bool, quiet: 
       cogworks context https://github.com/octo-org/hello/issues/42 --prompt | less
     """
     address = parse_issue_url(issue_url)
-    told = _next_question(address, node, quiet=quiet)
+    question = _next_question(address, node, quiet=quiet)
     if as_json:
         if not with_prompt:
-            told.pop("prompt", None)
-        click.echo(json.dumps(told))
+            question.pop("prompt", None)
+        click.echo(json.dumps(question))
         return 0
-    _show(told, with_prompt=with_prompt)
+    _show(question, with_prompt=with_prompt)
     return 0
 
 
@@ -114,7 +114,7 @@ def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str
 
 
 def _of_packs(packs: "FrozenPacks | None") -> dict[str, Any] | None:
-    """The context packs of the run and the room of what they tell; None: there are none, or nothing is chosen yet."""
+    """The context packs of the run and the room of what they show; None: there are none, or nothing is chosen yet."""
     from cogworks.packs.telling import for_people, knowledge
 
     if packs is None or packs.is_empty:
@@ -123,27 +123,27 @@ def _of_packs(packs: "FrozenPacks | None") -> dict[str, Any] | None:
     return {"tokens": _tokens(said) if said else 0, "lines": list(for_people(packs))}
 
 
-def _show(told: dict[str, Any], *, with_prompt: bool) -> None:
-    if not told["asks"]:
-        show_line(f"The next step asks no model: {told['outcome']}: {told['message']}")
+def _show(question: dict[str, Any], *, with_prompt: bool) -> None:
+    if not question["asks"]:
+        show_line(f"The next step asks no model: {question['outcome']}: {question['message']}")
         return
-    show_line(f"{told['purpose']} would send about {told['tokens']} tokens to {told['model']}.\n")
+    show_line(f"{question['purpose']} would send about {question['tokens']} tokens to {question['model']}.\n")
     rows = [
         [each["level"], str(each["tokens"]), f"{each['score']:.2f}", each["path"], ", ".join(each["reasons"])]
-        for each in told["shown"]
+        for each in question["shown"]
         if each["level"] != "named"
     ]
     show_table(
         [Column("level"), Column("tokens", True), Column("score", True), Column("file"), Column("why")], rows
     )
-    named = [each["path"] for each in told["shown"] if each["level"] == "named"]
+    named = [each["path"] for each in question["shown"] if each["level"] == "named"]
     show_line(f"\nOnly named ({len(named)}), the likeliest first: {', '.join(named) or 'none'}")
-    if packs := told["context_packs"]:
+    if packs := question["context_packs"]:
         show_line(f"\nContext packs, about {packs['tokens']} tokens of the system text:")
         for line in packs["lines"]:
             show_line(f"  {line}")
     if with_prompt:
-        show_line(f"\n{told['prompt']}")
+        show_line(f"\n{question['prompt']}")
 
 
 def _tokens(text: str) -> int:

@@ -109,22 +109,22 @@ def _sub_item(state: "RunState", row: "SpendRow") -> dict[str, Any]:
 
 
 def _print(seen: "Considered", at: str) -> None:
-    told = _as_object(seen, at)
-    show_line(told["issue"] + (f"  (as of {told['at']['time']})" if told["at"] else "") + "\n")
-    total = ("total", *_cells({**told["total"], "visits": seen.state.ended}))
-    nodes = [(row["node"], *_cells(row)) for row in told["nodes"]]
+    report = _as_object(seen, at)
+    show_line(report["issue"] + (f"  (as of {report['at']['time']})" if report["at"] else "") + "\n")
+    total = ("total", *_cells({**report["total"], "visits": seen.state.ended}))
+    nodes = [(row["node"], *_cells(row)) for row in report["nodes"]]
     show_table([Column("node"), *COLUMNS], [*nodes, total])
     if seen.state.sub_items:
         show_line()
         show_table(
             [Column("sub-work-item"), *COLUMNS],
-            [(_title(row), *_cells(row)) for row in told["sub_items"]],
+            [(_title(row), *_cells(row)) for row in report["sub_items"]],
         )
-    for line in closing_lines(seen.state, told):
+    for line in closing_lines(seen.state, report):
         show_line(f"\n{line}")
 
 
-def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:
+def closing_lines(state: "RunState", report: Mapping[str, Any]) -> Iterator[str]:
     """What stands below the tables: money that nobody confirmed, the runs before, and what is left."""
     from cogworks.pipeline.limits import earlier_line
     from cogworks.pipeline.spend import unconfirmed
@@ -134,10 +134,12 @@ def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:
             f"of the total: {lost}. Runners died before they reported what their last calls cost. The "
             "provider's bill has the exact amount."
         )
-    if told["earlier_usd"]:
+    if report["earlier_usd"]:
         yield earlier_line(state)
-    budget, left = told["budget"], told["remaining"]
-    reserved = f" (${told['reserved_usd']:.4f} reserved by a running node)" if told["reserved_usd"] else ""
+    budget, left = report["budget"], report["remaining"]
+    reserved = (
+        f" (${report['reserved_usd']:.4f} reserved by a running node)" if report["reserved_usd"] else ""
+    )
     yield (
         f"left: ${left['cost_usd']:.4f} of ${budget['cost_usd']:.2f}{reserved}, "
         f"{left['tokens']:,} of {budget['tokens']:,} tokens"

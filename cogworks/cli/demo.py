@@ -95,7 +95,7 @@ def demo(
     again = f"cogworks demo {'' if name == FEATURE else f'--scenario {name} '}--dir {home}"
     try:
         with ended_by_signal():
-            told = _shown(console, home, scenario, provider, keep=keep)
+            report = _shown(console, home, scenario, provider, keep=keep)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; nothing is lost. Go on with: {again}") from None
     except CogworksError:
@@ -103,10 +103,10 @@ def demo(
         raise
     if directory is None and not keep:
         remove_tree(home, ignore_errors=True)
-    told["duration_s"] = round(time.monotonic() - started_s, 3)
+    report["duration_s"] = round(time.monotonic() - started_s, 3)
     if as_json:
-        click.echo(json.dumps(told))
-    return 0 if told["outcome"] == "done" else 1
+        click.echo(json.dumps(report))
+    return 0 if report["outcome"] == "done" else 1
 
 
 def listed(*, as_json: bool) -> str:
@@ -141,7 +141,7 @@ def _shown(
         recorded_replies(scenario) as replies,
     ):
         cue = Cue(child_environment(step_environment(stage, provider, replies)), inherited=(held,))
-        told = _run(console, stage, scenario, cue)
+        report = _run(console, stage, scenario, cue)
         if keep:
             _say(
                 console,
@@ -149,7 +149,7 @@ def _shown(
                 f"In a browser open this first: {stage.pages_link}",
             )
         return {
-            **told,
+            **report,
             "hub": stage.repository_url if keep else None,
             "pages": stage.pages_link if keep else None,
         }
@@ -173,16 +173,16 @@ def _run(console: "Console", stage: "Stage", scenario: "Scenario", cue: "Cue") -
             )
         if not console.is_terminal:
             console.print(steps_table(programme.reports))
-        found = person.pull_requests()
-        for pull in found:
+        pulls = person.pull_requests()
+        for pull in pulls:
             show_pull(console, f"#{pull.number} {pull.title} ({pull.state})", pull.url, pull.diff)
         show_text(
             console, "sub-issues", "\n".join(f"#{number} {title}" for number, title in person.sub_issues())
         )
         show_text(console, "the pipeline (from the status comment)", person.mermaid())
-    verdict = _verdict(stage, scenario, found, search_path=cue.environment.get("PATH", ""))
+    verdict = _verdict(stage, scenario, pulls, search_path=cue.environment.get("PATH", ""))
     if verdict:
-        show_text(console, "acceptance test", _told(verdict))
+        show_text(console, "acceptance test", _verdict_text(verdict))
     else:
         show_text(console, "how it ended", last["message"])
     _say(console, f"issue: {issue_url}")
@@ -190,7 +190,7 @@ def _run(console: "Console", stage: "Stage", scenario: "Scenario", cue: "Cue") -
         "outcome": "done" if verdict is None or verdict.is_good else "failed",
         "scenario": scenario.name,
         "issue": issue_url,
-        "pull_requests": [pull.url for pull in found],
+        "pull_requests": [pull.url for pull in pulls],
         "steps": [dict(report) for report in programme.reports],
         "acceptance": verdict.model_dump(include={"fails_on_base", "passes_on_head"}) if verdict else None,
     }
@@ -236,7 +236,7 @@ def _verdict(
         )
 
 
-def _told(verdict: "Verdict") -> str:
+def _verdict_text(verdict: "Verdict") -> str:
     base = "fails" if verdict.fails_on_base else "DOES NOT FAIL"
     head = "passes" if verdict.passes_on_head else "DOES NOT PASS"
     return f"{base} before the work, {head} on {verdict.head} (checked out afresh)\n{verdict.tail}"

@@ -62,14 +62,14 @@ def _of_checkout(folder: Path, *, as_json: bool) -> int:
 
     try:
         with ended_by_signal():
-            found = look_at(folder, read_environment(), during=ticking(progress_line()))
+            checkup = look_at(folder, read_environment(), during=ticking(progress_line()))
     except KeyboardInterrupt:
         raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
     if as_json:
-        click.echo(json.dumps(as_object(found)))
+        click.echo(json.dumps(as_object(checkup)))
     else:
-        show(found)
-    return 1 if things_to_do(found) else 0
+        show(checkup)
+    return 1 if things_to_do(checkup) else 0
 
 
 def _of_machine(url: str | None, *, as_json: bool) -> int:
@@ -86,20 +86,22 @@ def _of_machine(url: str | None, *, as_json: bool) -> int:
         isolation_check(_tried()),
         *examined(slow_trials(environment)),
     ]
-    found = _github(environment, url, meter)
+    examined_repository = _github(environment, url, meter)
     checks += [
-        *found.checks,
-        *service_checks(environment, _service_files(url, found), _root_names(url, found)),
-        *_work(environment, found),
+        *examined_repository.checks,
+        *service_checks(
+            environment, _service_files(url, examined_repository), _root_names(url, examined_repository)
+        ),
+        *_work(environment, examined_repository),
     ]
     is_well = all(check.status != "failed" for check in checks)
     if as_json:
-        told = {
+        report = {
             "outcome": "succeeded" if is_well else "failed",
             "checks": [check.model_dump(mode="json") for check in checks],
             "requests": {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git},
         }
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(report))
     else:
         _print(checks)
     return 0 if is_well else 1
@@ -114,7 +116,7 @@ def _tried() -> "Isolation":
 
 
 def isolation_check(isolation: "Isolation") -> "Check":
-    """What is told of it."""
+    """The isolation as a check, with what to do where it is not complete."""
     from cogworks.forge.diagnosis import Check
 
     lines = [f"code of a repository runs with: {', '.join(isolation.layers)}"]
@@ -145,31 +147,31 @@ def _limits(isolation: "Isolation") -> tuple[str, ...]:
     return (f"{counted}: {without.why}. {without.remedy}" if without else counted,)
 
 
-def _work(environment: "Environment", found: "Examined") -> "list[Check]":
+def _work(environment: "Environment", repository: "Examined") -> "list[Check]":
     """Whether a step would begin: what it tries before it claims anything."""
     from cogworks.readiness import examined
     from cogworks.wiring.readiness import packs_check, provider_trial, repository_trials
 
-    if found.config is None or found.files is None:
+    if repository.config is None or repository.files is None:
         return examined([provider_trial(environment)])
-    packs = packs_check(found.packs, found.config)
+    packs = packs_check(repository.packs, repository.config)
     return [
         *([packs] if packs else []),
-        *examined(repository_trials(found.config, found.files, found.contents, environment)),
+        *examined(repository_trials(repository.config, repository.files, repository.contents, environment)),
     ]
 
 
-def _root_names(url: str | None, found: "Examined") -> Sequence[str]:
-    """What lies at the root of the repository, which tells of its languages."""
-    return found.contents.root_names if url else tuple(sorted(each.name for each in Path().iterdir()))
+def _root_names(url: str | None, repository: "Examined") -> Sequence[str]:
+    """What lies at the root of the repository, which shows its languages."""
+    return repository.contents.root_names if url else tuple(sorted(each.name for each in Path().iterdir()))
 
 
-def _service_files(url: str | None, found: "Examined") -> Mapping[str, str] | None:
+def _service_files(url: str | None, repository: "Examined") -> Mapping[str, str] | None:
     """The repository's own files that say which services it has; None: they are not known."""
     from cogworks.domain_services.configuration import SERVICES_FILE
 
     if url:
-        return found.files
+        return repository.files
     file = Path(SERVICES_FILE)
     return {file.name: file.read_text(encoding="utf-8", errors="replace")} if file.is_file() else {}
 

@@ -128,7 +128,7 @@ def evaluate(
     from cogworks.wiring.evaluation import write_samples as written
 
     if write_samples is not None:
-        return _told_samples(written(write_samples), as_json=as_json)
+        return _show_samples(written(write_samples), as_json=as_json)
     if tasks is None or out is None:
         raise UsageError(
             "`--tasks` and `--out` are required. `--write-samples DIR` writes instances to try it with."
@@ -241,7 +241,7 @@ def _show(report: "Report", *, as_json: bool) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def _told_samples(folder: Path, *, as_json: bool) -> int:
+def _show_samples(folder: Path, *, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"outcome": "written", "folder": str(folder)}))
     else:

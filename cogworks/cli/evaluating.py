@@ -81,7 +81,7 @@ def evaluated(orders: Sequence[Assignment], *, jobs: int, purse: Purse) -> Itera
     """The results as they come, from so many processes at a time; all of them end with this iterator.
 
     Args:
-        purse: what they may cost together. Once nothing is left of it, the others are told as not begun.
+        purse: what they may cost together. Once nothing is left of it, the others are reported as not begun.
 
     Raises:
         PermissionRefused: the model's provider wants a key; the instances after that are not begun.
@@ -172,8 +172,8 @@ def _worked(given: Assignment) -> Kept:
     try:
         result = work_at(given, read_environment(), prepare=prepare)
     except PermissionRefused as error:
-        told = Result(instance_id=given.case.id, outcome="error", reason=str(error))
-        return Kept(terms=terms, refused=True, result=told)
+        refusal = Result(instance_id=given.case.id, outcome="error", reason=str(error))
+        return Kept(terms=terms, refused=True, result=refusal)
     return Kept(terms=terms, result=result)
 
 

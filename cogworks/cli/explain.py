@@ -32,15 +32,15 @@ def explain(issue_url: str, at: str, as_json: bool) -> int:
     seen = look_at(issue_url, look.meter, at=at)
     from cogworks.pipeline.explanation import explain as explanation_of
 
-    found = explanation_of(seen.standing, seen.decision)
+    explanation = explanation_of(seen.standing, seen.decision)
     if as_json:
-        click.echo(json.dumps({**_as_object(seen, found, at), **look.used()}))
+        click.echo(json.dumps({**_as_object(seen, explanation, at), **look.used()}))
     else:
-        _print(seen, found, at)
+        _print(seen, explanation, at)
     return 0
 
 
-def _as_object(seen: "Considered", found: "Explanation", at: str) -> dict[str, Any]:
+def _as_object(seen: "Considered", explanation: "Explanation", at: str) -> dict[str, Any]:
     from cogworks.pipeline.decision import Run
     from cogworks.pipeline.position import instance_name
 
@@ -54,23 +54,23 @@ def _as_object(seen: "Considered", found: "Explanation", at: str) -> dict[str, A
         "next": next_move(seen),
         "node": instance_name(run.instance) if run else None,
         "visit_key": run.visit_key if run else None,
-        **found.model_dump(mode="json"),
+        **explanation.model_dump(mode="json"),
     }
 
 
-def _print(seen: "Considered", found: "Explanation", at: str) -> None:
+def _print(seen: "Considered", explanation: "Explanation", at: str) -> None:
     moment = moment_of(seen, at)
     then = f"  (as of {moment['time']}, ledger {moment['oid'][:10]})" if moment else ""
     show_line(f"{seen.snapshot.issue.url}{then}\n")
     show_line(f"next: {next_move(seen)}")
-    show_line(f"because: {found.because}\n")
-    show_table([Column("fact"), Column("value")], [(fact.name, fact.value) for fact in found.facts])
+    show_line(f"because: {explanation.because}\n")
+    show_table([Column("fact"), Column("value")], [(fact.name, fact.value) for fact in explanation.facts])
     show_line()
     show_table(
         [Column("not now"), Column("status"), Column("why")],
-        [(other.node, other.status, other.reason) for other in found.not_now],
+        [(other.node, other.status, other.reason) for other in explanation.not_now],
     )
-    for act in found.unblocked_by:
+    for act in explanation.unblocked_by:
         show_line(f"\nto unblock: {act.act} ({act.who}){f'  {act.url}' if act.url else ''}")
         if act.paste:
             show_line(f"or comment: {act.paste}")

@@ -137,7 +137,7 @@ def fix(
     )
     kept_in = _folder(artifacts or (Path(options.logging.dir) if options.logging.dir else None), instance)
     started_s, patch = time.monotonic(), ""
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "instance_id": instance.instance_id,
         "artifacts": str(kept_in) if kept_in else None,
     }
@@ -165,7 +165,7 @@ def fix(
                 if kept_in is not None:
                     _keep(repair, kept_in)
             success, patch = result.success, repair.patch if result.success else ""
-            told |= _told(repair, result, patch)
+            report |= _result_fields(repair, result, patch)
             if wrong := repair.notes.misnamed:
                 raise UsageError("; ".join(wrong))
             if repair.unasked is not None:
@@ -174,9 +174,9 @@ def fix(
                     raise repair.unasked.refusal
     except NothingFails as nothing:
         success = True
-        told |= {"outcome": "nothing_fails", "message": str(nothing), "repaired": [], "patch": None}
-    told["duration_s"] = round(time.monotonic() - started_s, 3)
-    _show(told, patch, out, as_json=as_json)
+        report |= {"outcome": "nothing_fails", "message": str(nothing), "repaired": [], "patch": None}
+    report["duration_s"] = round(time.monotonic() - started_s, 3)
+    _show(report, patch, out, as_json=as_json)
     return 0 if success else 1
 
 
@@ -221,7 +221,7 @@ def _keep(repair: "Repair", folder: Path) -> None:
             (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
-def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
+def _result_fields(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
     from cogworks.repair.proof import caution, summarised
 
     notes, meter = repair.notes, repair.meter
@@ -229,10 +229,10 @@ def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
     repaired = list(proof.having("fail_to_pass")) if proof else []
     first = f"{caution(summarised(proof))} " if proof else ""
     left = _left_failing(proof.having("still_fails")) if proof else ""
-    said = f"{first.lstrip()}{len(repaired)} test(s) repaired{left}"
+    message = f"{first.lstrip()}{len(repaired)} test(s) repaired{left}"
     return {
         "outcome": "fixed" if result.success else "not_fixed",
-        "message": said if result.success else repair.reason,
+        "message": message if result.success else repair.reason,
         "repaired": repaired,
         "patch": patch or None,
         "transactions": [
@@ -275,14 +275,14 @@ def _show_ranking(repair: "Repair") -> None:
         _say(f"{number}. {each['path']}:{first}-{last} {each['symbol']} ({each['suspicion']:.2f})")
 
 
-def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) -> None:
+def _show(report: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) -> None:
     if patch and out is not None:
         with writing(out):
             out.write_text(patch, encoding="utf-8", errors="surrogateescape")
     if as_json:
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(report))
         return
-    _say(f"{told['outcome'].replace('_', ' ')}: {told['message']}")
+    _say(f"{report['outcome'].replace('_', ' ')}: {report['message']}")
     if patch and out is None:
         show_data(patch)
 

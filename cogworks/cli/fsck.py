@@ -44,7 +44,7 @@ def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
     with open_check(environment, address, meter=look.meter) as ports:
         checked = check(ports, repair=repair)
     if as_json:
-        told = {
+        report = {
             "outcome": "findings" if checked.findings else "clean",
             "issue": address.url,
             "commits": checked.commits,
@@ -53,25 +53,30 @@ def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
             "repaired": _as_objects(checked.repaired),
             "notes": list(checked.notes),
         }
-        click.echo(json.dumps({**told, **look.used()}))
+        click.echo(json.dumps({**report, **look.used()}))
     else:
         _print(address.url, checked, repair=repair)
     return 1 if checked.findings else 0
 
 
 def _as_objects(findings: "Sequence[Finding]") -> list[dict[str, object]]:
-    return [{**found.model_dump(mode="json"), "can_be_repaired": found.can_be_repaired} for found in findings]
+    return [
+        {**finding.model_dump(mode="json"), "can_be_repaired": finding.can_be_repaired}
+        for finding in findings
+    ]
 
 
 def _print(url: str, checked: "Checked", *, repair: bool) -> None:
-    for found in checked.repaired:
-        show_line(f"repaired: {found.object} {found.problem}")
-    for found in checked.findings:
-        show_line(f"{found.kind} ({found.rule}): {found.object} {found.problem}\n    {found.remedy}")
+    for finding in checked.repaired:
+        show_line(f"repaired: {finding.object} {finding.problem}")
+    for finding in checked.findings:
+        show_line(
+            f"{finding.kind} ({finding.rule}): {finding.object} {finding.problem}\n    {finding.remedy}"
+        )
     for note in checked.notes:
         show_line(f"note: {note}", err=True)
     count = len(checked.findings)
     size = f"{checked.commits} commits, {checked.visits} visits" if checked.commits else "no ledger"
     show_line(f"{url}: {f'{count} finding(s)' if count else 'clean'} ({size})")
-    if not repair and any(found.can_be_repaired for found in checked.findings):
+    if not repair and any(finding.can_be_repaired for finding in checked.findings):
         show_line(f"put views and links right with: cogworks fsck --repair {url}")

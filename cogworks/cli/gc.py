@@ -52,11 +52,11 @@ def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
     from cogworks.wiring.upkeep import open_archive
 
     with open_archive(environment, address, meter=look.meter) as ports:
-        found = collect(ports, only=only, keep_days=keep_days, dry_run=dry_run)
+        collected = collect(ports, only=only, keep_days=keep_days, dry_run=dry_run)
     if as_json:
-        click.echo(json.dumps({**found.model_dump(mode="json"), "dry_run": dry_run, **look.used()}))
+        click.echo(json.dumps({**collected.model_dump(mode="json"), "dry_run": dry_run, **look.used()}))
         return 0
-    _print(found, dry_run=dry_run)
+    _print(collected, dry_run=dry_run)
     return 0
 
 
@@ -76,20 +76,20 @@ def _parsed(where: str, environment: "Environment") -> "tuple[RepositoryAddress,
     return parse_repository(where, server_url=environment.github_server_url or GITHUB), None
 
 
-def _print(found: "Collected", *, dry_run: bool) -> None:
+def _print(collected: "Collected", *, dry_run: bool) -> None:
     word = "would be put away" if dry_run else "put away"
     rows = [
         (f"#{one.issue}", word, f"closed {one.closed_at:%Y-%m-%d}{f', now {one.ref}' if one.ref else ''}")
-        for one in found.archived
+        for one in collected.archived
     ]
-    rows += [(f"#{one.issue}", "stays", one.reason) for one in found.kept]
+    rows += [(f"#{one.issue}", "stays", one.reason) for one in collected.kept]
     if rows:
         show_table([Column("ledger"), Column("what"), Column("why")], rows)
     verb = "would be removed" if dry_run else "removed"
-    for run in found.removed_runs:
+    for run in collected.removed_runs:
         show_line(f"work directory of run {run} {verb}")
-    for warning in found.warnings:
+    for warning in collected.warnings:
         show_line(f"warning: {warning}", err=True)
     show_line(
-        f"{found.repository}: {len(found.archived)} of {len(found.archived) + len(found.kept)} ledgers {word}"
+        f"{collected.repository}: {len(collected.archived)} of {len(collected.archived) + len(collected.kept)} ledgers {word}"
     )

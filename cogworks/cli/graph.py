@@ -148,22 +148,27 @@ def check(file: Path | None, as_object: bool) -> None:
     """
     from cogworks.pipeline.parser import BUILT_IN_SOURCE
 
-    found = read_pipelines(file)
-    if found.source != BUILT_IN_SOURCE:
-        refuse_unworkable_in(found, (PIPELINE_FILE if file is None else file).parent)
-    for warning in found.warnings:
+    configuration = read_pipelines(file)
+    if configuration.source != BUILT_IN_SOURCE:
+        refuse_unworkable_in(configuration, (PIPELINE_FILE if file is None else file).parent)
+    for warning in configuration.warnings:
         show_line(f"warning: {warning}", err=True)
-    hashes = {name: pipeline.graph_hash for name, pipeline in found.pipelines.items()}
+    hashes = {name: pipeline.graph_hash for name, pipeline in configuration.pipelines.items()}
     if as_object:
         click.echo(
             json.dumps(
-                {"outcome": "ok", "file": found.source, "pipelines": hashes, "warnings": found.warnings}
+                {
+                    "outcome": "ok",
+                    "file": configuration.source,
+                    "pipelines": hashes,
+                    "warnings": configuration.warnings,
+                }
             )
         )
         return
-    for name, pipeline in found.pipelines.items():
+    for name, pipeline in configuration.pipelines.items():
         size = f"{len(pipeline.nodes)} nodes, {len(pipeline.edges)} edges"
-        show_line(f"{found.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
+        show_line(f"{configuration.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
 
 
 def refuse_unworkable_in(pipelines: "PipelineConfiguration", folder: Path) -> None:

@@ -37,12 +37,12 @@ def health(name: str | None, repository: Path, as_json: bool) -> int:
     from cogworks.settings.config import read_environment
 
     services = chosen_services(read_environment(), repository, name)
-    told = [greeted(service) for service in services]
-    is_well = all(each["status"] != "failed" for each in told if name or each["role"] == "primary")
+    greetings = [greeted(service) for service in services]
+    is_well = all(each["status"] != "failed" for each in greetings if name or each["role"] == "primary")
     if as_json:
-        click.echo(json.dumps({"outcome": "succeeded" if is_well else "failed", "services": told}))
+        click.echo(json.dumps({"outcome": "succeeded" if is_well else "failed", "services": greetings}))
     else:
-        _show(told)
+        _show(greetings)
     return 0 if is_well else 1
 
 
@@ -65,10 +65,10 @@ def chosen_services(
     services = services_of(environment, {} if text is None else {"services.toml": text}, names)
     if name is None:
         return services
-    found = tuple(service for service in services if service.name == name)
-    if not found:
+    chosen = tuple(service for service in services if service.name == name)
+    if not chosen:
         raise UsageError(f"there is no service {name!r}. Configured services: {names_of(services)}")
-    return found
+    return chosen
 
 
 def greeted(service: "ServiceConfig") -> dict[str, Any]:
@@ -77,7 +77,7 @@ def greeted(service: "ServiceConfig") -> dict[str, Any]:
     from cogworks.domain_services.transport import ServiceFailed
     from cogworks.settings.config import child_environment
 
-    told: dict[str, Any] = {"name": service.name, "role": service.role, "way": service.way}
+    about: dict[str, Any] = {"name": service.name, "role": service.role, "way": service.way}
     # One attempt: whoever looks wants to know how it is now.
     patient = service.model_copy(update={"attempts": 1})
     with closing(open_client(patient, environment=child_environment())) as client:
@@ -85,10 +85,10 @@ def greeted(service: "ServiceConfig") -> dict[str, Any]:
         try:
             handshake = client.handshake()
         except (ServiceFailed, TryAgainLater) as error:
-            return {**told, "status": "failed", "message": str(error)}
+            return {**about, "status": "failed", "message": str(error)}
         first_ms = _elapsed_ms(started_s)
     return {
-        **told,
+        **about,
         "status": handshake.status,
         "latency_ms": first_ms,
         **handshake.model_dump(mode="json", exclude={"name", "status"}),
@@ -100,7 +100,7 @@ def _elapsed_ms(started_s: float) -> float:
     return round((time.perf_counter() - started_s) * 1000, 1)
 
 
-def _show(told: Sequence[Mapping[str, Any]]) -> None:
+def _show(greetings: Sequence[Mapping[str, Any]]) -> None:
     from cogworks.cli.tables import Column, show_table
 
     columns = [Column(name) for name in ("service", "role", "status", "version", "api", "domain", "offers")]
@@ -115,10 +115,10 @@ def _show(told: Sequence[Mapping[str, Any]]) -> None:
             ", ".join(each.get("capabilities", ())) or "-",
             str(each.get("latency_ms", "-")),
         ]
-        for each in told
+        for each in greetings
     ]
     show_table([*columns, Column("ms", is_number=True)], rows)
-    for each in told:
+    for each in greetings:
         if each.get("environments"):
             show_line(f"\n{each['name']}: the environments of repositories are {each['environments']}")
         if each["status"] == "failed":

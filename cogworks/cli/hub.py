@@ -276,13 +276,13 @@ def _user(world: "World", login: str) -> "User":
     from cogworks.errors import UsageError
     from cogworks.hub.records import User
 
-    found = world.store.find(User, login.lower())
-    if found is None:
+    user = world.store.find(User, login.lower())
+    if user is None:
         raise UsageError(
             f"the hub in {world.directory} has no user {login!r}; "
             f"add it first: cogworks hub add-user {login} --dir {world.directory}"
         )
-    return found
+    return user
 
 
 def _say(facts: dict[str, object], line: str, as_json: bool) -> None:

@@ -72,32 +72,32 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
 
     when = parse_when(at) if at else None
     with open_client(environment, address, meter=look.meter) as client:
-        found = read_log(client, address, limit=limit, when=when)
-    if not found.commits:
-        # Either nobody worked on it, or its ledger is gone: only the issue tells.
+        ledger_log = read_log(client, address, limit=limit, when=when)
+    if not ledger_log.commits:
+        # Either nobody worked on it, or its ledger is gone: only the issue shows which.
         refuse_lost(address, look.meter)
-    state, warning = _state(found, ledger_branch(address.number))
-    entries = [entry(commit.oid, commit.committed_date, commit.message) for commit in found.commits]
+    state, warning = _state(ledger_log, ledger_branch(address.number))
+    entries = [entry(commit.oid, commit.committed_date, commit.message) for commit in ledger_log.commits]
     rows = logged_entries(entries, state)
     if as_json:
         commits = [_as_object(row) for row in rows]
-        report = {"issue": address.url, "total": found.total, "commits": commits, "warning": warning}
+        report = {"issue": address.url, "total": ledger_log.total, "commits": commits, "warning": warning}
         click.echo(json.dumps({**report, **look.used()}))
         return 0
     if warning:
         show_line(f"warning: {warning}", err=True)
-    _print(address.url, rows, found.total)
+    _print(address.url, rows, ledger_log.total)
     return 0
 
 
-def _state(found: "LedgerLog", branch: str) -> "tuple[RunState | None, str]":
+def _state(ledger_log: "LedgerLog", branch: str) -> "tuple[RunState | None, str]":
     """The state, or why the lines have neither visit numbers nor costs."""
     from cogworks.ledger.record import read_state
 
-    if found.state_text is None:
+    if ledger_log.state_text is None:
         return None, ""
     try:
-        return read_state(found.state_text, branch=branch), ""
+        return read_state(ledger_log.state_text, branch=branch), ""
     except CogworksError as error:
         return None, str(error)
 

@@ -62,8 +62,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
             return None
-        found = getattr(importlib.import_module(f"cogworks.cli.{cmd_name}"), cmd_name)
-        return found if isinstance(found, click.Command) else None
+        command = getattr(importlib.import_module(f"cogworks.cli.{cmd_name}"), cmd_name)
+        return command if isinstance(command, click.Command) else None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -121,10 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:
         from cogworks.unfit import drop_what_cannot_be_printed, of_this_machine
 
-        if (found := of_this_machine(error)) is not None:
-            _complain(found, as_json)
+        if (unfit := of_this_machine(error)) is not None:
+            _complain(unfit, as_json)
             drop_what_cannot_be_printed()
-            sys.exit(found.exit_code)
+            sys.exit(unfit.exit_code)
         click.echo(in_log_of_actions(masked(traceback.format_exc())), err=True, nl=False)
         _complain(
             CogworksError(
@@ -140,10 +140,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _complain(error: CogworksError, as_json: bool) -> None:
     message = on_terminal(masked(str(error)))
     if as_json:
-        told: dict[str, object] = {"outcome": error.outcome, "message": message}
+        report: dict[str, object] = {"outcome": error.outcome, "message": message}
         if isinstance(error, ConfigurationError):
-            told.update(file=error.source, problems=[masked(problem) for problem in error.problems])
+            report.update(file=error.source, problems=[masked(problem) for problem in error.problems])
         # Standard output may be the very thing that fails.
         with suppress(OSError):
-            click.echo(json.dumps(told))
+            click.echo(json.dumps(report))
     click.echo(f"cogworks: {in_log_of_actions(message)}", err=True)

@@ -42,7 +42,7 @@ def check(directory: Path, as_json: bool) -> int:
 
     checked = check_policies(directory)
     if as_json:
-        click.echo(json.dumps(_told(checked)))
+        click.echo(json.dumps(_as_object(checked)))
     else:
         for each in checked.policies:
             show_line(_line(each))
@@ -51,7 +51,7 @@ def check(directory: Path, as_json: bool) -> int:
     return ConfigurationError.exit_code if checked.problems else 0
 
 
-def _told(checked: "Checked") -> dict[str, object]:
+def _as_object(checked: "Checked") -> dict[str, object]:
     return {
         "outcome": "configuration_error" if checked.problems else "ok",
         "policies": [each.model_dump(mode="json") for each in checked.policies],

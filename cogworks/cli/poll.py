@@ -106,15 +106,15 @@ def poll(
         if matrix:
             limit = MATRIX_JOBS if max_steps is None else min(max_steps, MATRIX_JOBS)
             return _print_matrix(client, address, meter, milestone=milestone, limit=limit, as_json=as_json)
-        told = _Told(address, meter, as_json=as_json)
+        show = _Printer(address, meter, as_json=as_json)
         with noted_signals() as stop:
             world = PollingWorld(address, client, stop, milestone=milestone, quiet=quiet)
             poller = Poller(world, max_steps=max_steps)
             if interval is not None:
-                last = keep_sweeping(poller, interval_s=interval, jitter=random.random, report=told)
+                last = keep_sweeping(poller, interval_s=interval, jitter=random.random, report=show)
                 return last.exit_code if last else Interrupted.exit_code
             report = poller.sweep()
-            told(report)
+            show(report)
             return report.exit_code
 
 
@@ -149,15 +149,15 @@ class PollingWorld:
         from cogworks.engine.poll import StepDone
 
         issue = IssueAddress(self._address.server_url, self._address.owner, self._address.name, item.number)
-        told = self._steps.run(issue.url)
+        report = self._steps.run(issue.url)
         return StepDone(
-            exit_code=told["exit_code"],
-            outcome=told.get("outcome", "failed"),
-            node=told.get("node") or "",
-            message=told.get("message", ""),
-            requests=told.get("requests") or {},
-            cost_usd=told.get("cost_usd", 0.0),
-            duration_s=told.get("duration_s", 0.0),
+            exit_code=report["exit_code"],
+            outcome=report.get("outcome", "failed"),
+            node=report.get("node") or "",
+            message=report.get("message", ""),
+            requests=report.get("requests") or {},
+            cost_usd=report.get("cost_usd", 0.0),
+            duration_s=report.get("duration_s", 0.0),
         )
 
     def is_stopping(self) -> bool:
@@ -168,7 +168,7 @@ class PollingWorld:
 
 
 @dataclass
-class _Told:
+class _Printer:
     """Prints each sweep's report."""
 
     address: RepositoryAddress
@@ -185,13 +185,13 @@ class _Told:
         requests, self._asked = self.meter.graphql - self._asked, self.meter.graphql
         started_s, self._started_s = self._started_s, time.monotonic()
         if self.as_json:
-            told = {
+            shown = {
                 **as_object(report),
                 "repository": self.address.url,
                 "requests": _requests(report, requests),
                 "duration_s": round(self._started_s - started_s, 3),
             }
-            click.echo(json.dumps(told))
+            click.echo(json.dumps(shown))
             return
         _print_table(report)
         stepped = sum(row.step is not None for row in report.rows)
@@ -233,9 +233,9 @@ def _print_matrix(
             return error
 
     seen = look_through(client, address, since=None, milestone=milestone)
-    found = {"include": [_job(pair) for pair in pairs(seen, read, address, limit=limit)]}
-    told = {"matrix": found, "requests": {"graphql": meter.graphql}} if as_json else found
-    click.echo(json.dumps(told, separators=(",", ":")))
+    jobs = {"include": [_job(pair) for pair in pairs(seen, read, address, limit=limit)]}
+    printed = {"matrix": jobs, "requests": {"graphql": meter.graphql}} if as_json else jobs
+    click.echo(json.dumps(printed, separators=(",", ":")))
     return 0
 
 

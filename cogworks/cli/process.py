@@ -81,11 +81,11 @@ def one_step(
     environment = admitted(address.repository)
     from cogworks.engine.consider import Wanted
     from cogworks.engine.step import take_step
-    from cogworks.wiring.model import told_while_waiting
+    from cogworks.wiring.model import announced_while_waiting
     from cogworks.wiring.step import open_ports
 
     say = progress_line(quiet=quiet)
-    asking = told_while_waiting(ticking(say, only_long=True))
+    asking = announced_while_waiting(ticking(say, only_long=True))
     with open_ports(
         environment, address, meter=tally.meter, say=say, during=ticking(say), open_model=asking
     ) as ports:

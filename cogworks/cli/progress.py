@@ -38,7 +38,7 @@ def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: 
     def during(what: str, limit_s: float, so_far: Callable[[], str] = unknown) -> Iterator[None]:
         began_s, ended = time.monotonic(), threading.Event()
 
-        def tell() -> None:
+        def say_so_far() -> None:
             while not ended.wait(every_s):
                 known = so_far()
                 took = f"{time.monotonic() - began_s:.0f} s of at most {limit_s:.0f} s"
@@ -46,13 +46,13 @@ def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: 
 
         if not only_long:
             say(f"{what} (at most {limit_s:.0f} s)")
-        teller = threading.Thread(target=tell, daemon=True)
-        teller.start()
+        ticker = threading.Thread(target=say_so_far, daemon=True)
+        ticker.start()
         try:
             yield
         finally:
             ended.set()
-            teller.join()
+            ticker.join()
             if not only_long:
                 say(f"{what}: ended after {time.monotonic() - began_s:.1f} s")
 

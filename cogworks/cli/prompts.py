@@ -40,7 +40,9 @@ def list_prompts(directory: Path, as_json: bool) -> None:
     """
     known = _known(directory)
     if as_json:
-        click.echo(json.dumps({"outcome": "done", "prompts": [_told(known, stem) for stem in known.stems]}))
+        click.echo(
+            json.dumps({"outcome": "done", "prompts": [_as_object(known, stem) for stem in known.stems]})
+        )
         return
     rows = [(stem, known.source(stem), ", ".join(known.variables(stem))) for stem in known.stems]
     show_table([Column("prompt"), Column("file"), Column("variables")], rows)
@@ -58,11 +60,11 @@ def show_prompt(name: str, directory: Path, as_json: bool) -> None:
     from cogworks.llm.prompts import RULES
 
     known = _known(directory)
-    told = {**_told(known, name), "rules": RULES, "text": known.text(name)}
+    shown = {**_as_object(known, name), "rules": RULES, "text": known.text(name)}
     if as_json:
-        click.echo(json.dumps({"outcome": "done", **told}))
+        click.echo(json.dumps({"outcome": "done", **shown}))
         return
-    show_line(f"{RULES}\n\n{told['text']}")
+    show_line(f"{RULES}\n\n{shown['text']}")
 
 
 @prompts.command("check")
@@ -110,5 +112,5 @@ def _known(directory: Path) -> "Prompts":
     return shipped_prompts(prompts_in(files))
 
 
-def _told(known: "Prompts", stem: str) -> dict[str, object]:
+def _as_object(known: "Prompts", stem: str) -> dict[str, object]:
     return {"name": stem, "file": known.source(stem), "variables": known.variables(stem)}

@@ -32,8 +32,8 @@ def dry_run(issue_url: str, wanted: Wanted, *, as_json: bool) -> int:
     tally = Tally()
     seen = look_at(issue_url, tally.meter, wanted=wanted)
     if as_json:
-        told = {"outcome": outcome_word(seen.decision), "next": next_move(seen), **_used(tally)}
-        click.echo(json.dumps(told))
+        report = {"outcome": outcome_word(seen.decision), "next": next_move(seen), **_used(tally)}
+        click.echo(json.dumps(report))
     else:
         show_line(f"would: {next_move(seen)}")
     return 0
@@ -56,7 +56,7 @@ def staged(address: IssueAddress, wanted: Wanted, *, as_json: bool, quiet: bool)
         item = StagedItem(ports.tracker)
         report = take_step(rehearsed(ports, item), address, wanted)
     tally.add(report)
-    _tell(report, item, tally, as_json=as_json)
+    _show(report, item, tally, as_json=as_json)
     return EXIT_CODES[report.outcome]
 
 
@@ -70,11 +70,11 @@ def rehearsed(ports: StepPorts, item: StagedItem) -> StepPorts:
     )
 
 
-def _tell(report: StepReport, item: StagedItem, tally: Tally, *, as_json: bool) -> None:
+def _show(report: StepReport, item: StagedItem, tally: Tally, *, as_json: bool) -> None:
     if as_json:
         effects = [effect.model_dump(mode="json") for effect in item.effects]
-        told = {"outcome": report.outcome, "node": report.node or None, "message": report.message}
-        click.echo(json.dumps({**told, "effects": effects, **_used(tally)}))
+        shown = {"outcome": report.outcome, "node": report.node or None, "message": report.message}
+        click.echo(json.dumps({**shown, "effects": effects, **_used(tally)}))
         return
     show_line(f"staged {report.outcome}: {report.message}")
     for effect in item.effects:

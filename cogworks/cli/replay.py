@@ -68,15 +68,15 @@ def replay(
     if change and len(logs) > 1:
         raise UsageError("`--what-if` changes one visit; name it with `--visit`.")
     with sealed():
-        told = [_told(log, run, shows_context=until is not None) for log in logs]
-    code = 0 if all(each["outcome"] in ("identical", "what_if") for each in told) else 1
+        reports = [_report_of(log, run, shows_context=until is not None) for log in logs]
+    code = 0 if all(each["outcome"] in ("identical", "what_if") for each in reports) else 1
     if as_json:
         outcome = next(
-            (each["outcome"] for each in told if each["outcome"] not in ("identical", "what_if")), "done"
+            (each["outcome"] for each in reports if each["outcome"] not in ("identical", "what_if")), "done"
         )
-        click.echo(json.dumps({"outcome": outcome, "source": source, "visits": told, **look.used()}))
+        click.echo(json.dumps({"outcome": outcome, "source": source, "visits": reports, **look.used()}))
     else:
-        for each in told:
+        for each in reports:
             _print(each)
     return code
 
@@ -102,7 +102,7 @@ def _replay(mode: str, until: int | None, change: str | None) -> "Replay":
     return lambda log: what_if(log.events, cycle=cycle, replace=replace)
 
 
-def _told(log: "VisitLog", run: "Replay", *, shows_context: bool) -> dict[str, Any]:
+def _report_of(log: "VisitLog", run: "Replay", *, shows_context: bool) -> dict[str, Any]:
     from cogworks.cycle.monitor import verify_seriality
 
     about: dict[str, Any] = {"visit": log.visit, "folder": log.folder}
@@ -133,20 +133,20 @@ def _outcome(replayed: "Replayed", violations: int) -> str:
     return "what_if" if any(step.is_other for step in replayed.steps) else "identical"
 
 
-def _print(told: dict[str, Any]) -> None:
-    if told["outcome"] == "damaged":
-        show_line(f"{told['folder']}: damaged: {told['problem']}")
+def _print(report: dict[str, Any]) -> None:
+    if report["outcome"] == "damaged":
+        show_line(f"{report['folder']}: damaged: {report['problem']}")
         return
-    size = f"{told['cycles']} cycles, {told['events']} events"
-    end = "" if told["is_complete"] else "; not to the end"
-    show_line(f"{told['folder']}: {told['outcome']} ({size}{end})")
-    if told["problem"]:
-        show_line(f"    {told['problem']}")
-    for violation in told["violations"]:
+    size = f"{report['cycles']} cycles, {report['events']} events"
+    end = "" if report["is_complete"] else "; not to the end"
+    show_line(f"{report['folder']}: {report['outcome']} ({size}{end})")
+    if report["problem"]:
+        show_line(f"    {report['problem']}")
+    for violation in report["violations"]:
         show_line(f"    event {violation['seq']} (cycle {violation['cycle']}): {violation['problem']}")
-    if told["outcome"] == "what_if" or "context" in told:
-        _print_steps(told["steps"])
-    if context := told.get("context"):
+    if report["outcome"] == "what_if" or "context" in report:
+        _print_steps(report["steps"])
+    if context := report.get("context"):
         click.echo(json.dumps(context, indent=2))
 
 
@@ -163,7 +163,7 @@ _FORBIDDEN = frozenset(
         "subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "pty.spawn",
     }
 )  # fmt: skip
-"""Events of the interpreter that tell of it before it happens."""
+"""Events of the interpreter that report it before it happens."""
 _state = {"is_sealed": False, "is_installed": False}
 
 

@@ -1,4 +1,4 @@
-"""How `process` and `run` tell what came of their steps: one JSON object or one line, and the exit code."""
+"""How `process` and `run` report their steps: one JSON object or one line, and the exit code."""
 
 import json
 import time
@@ -51,7 +51,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Style:
-    """How the operator wants to be told."""
+    """How the operator wants the report."""
 
     as_json: bool
     detailed_exitcode: bool = False
@@ -60,7 +60,7 @@ class Style:
 
 
 def conclude(issue_url: str, tally: Tally, work: "Callable[[], StepReport]", style: Style) -> int:
-    """Do the work and tell how it ended, also when it was refused or interrupted; returns the exit code.
+    """Do the work and report how it ended, also when it was refused or interrupted; returns the exit code.
 
     Raises:
         CogworksError: as the work, where no JSON object is wanted.
@@ -90,14 +90,14 @@ def _interrupted(issue_url: str) -> Interrupted:
 def _refused(error: CogworksError, tally: Tally, style: Style) -> int:
     if not style.as_json:
         raise error
-    told, message = _object(None, tally, style), on_terminal(masked(str(error)))
-    click.echo(json.dumps({**told, "outcome": error.outcome, "message": message}))
+    fields, message = _object(None, tally, style), on_terminal(masked(str(error)))
+    click.echo(json.dumps({**fields, "outcome": error.outcome, "message": message}))
     show_line(f"cogworks: {in_log_of_actions(message)}", err=True)
     return error.exit_code
 
 
 def _object(report: "StepReport | None", tally: Tally, style: Style) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "outcome": report.outcome if report else "failed",
         "node": (report.node or None) if report else None,
         "visit_key": (report.visit_key or None) if report else None,
@@ -110,4 +110,4 @@ def _object(report: "StepReport | None", tally: Tally, style: Style) -> dict[str
         "urls": dict(report.urls) if report else {},
         "message": report.message if report else "",
     }
-    return {**told, "steps": tally.steps} if style.counts_steps else told
+    return {**fields, "steps": tally.steps} if style.counts_steps else fields

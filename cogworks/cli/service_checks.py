@@ -31,16 +31,16 @@ def service_checks(
 
 
 def _check(service: ServiceConfig) -> Check:
-    told = greeted(service)
+    greeting = greeted(service)
     name = f"service {service.name}"
-    if told["status"] == "failed":
+    if greeting["status"] == "failed":
         if service.role == "primary":
-            return Check(name=name, status="failed", found=told["message"])
-        found = f"{told['message']}\nit is secondary: what it checks is left out with a warning"
-        return Check(name=name, status="warning", found=found)
-    offers = ", ".join(told["capabilities"])
-    found = f"{told['status']}, {told['calls_itself']} {told['service_version']}, API {told['api_version']}: {offers}"
-    if told["status"] == "ready":
-        return Check(name=name, status="ok", found=found)
+            return Check(name=name, status="failed", found=greeting["message"])
+        line = f"{greeting['message']}\nit is secondary: what it checks is left out with a warning"
+        return Check(name=name, status="warning", found=line)
+    offers = ", ".join(greeting["capabilities"])
+    line = f"{greeting['status']}, {greeting['calls_itself']} {greeting['service_version']}, API {greeting['api_version']}: {offers}"
+    if greeting["status"] == "ready":
+        return Check(name=name, status="ok", found=line)
     remedy = f"`cogworks health {service.name}` says what it is short of."
-    return Check(name=name, status="warning", found=found, remedy=remedy)
+    return Check(name=name, status="warning", found=line, remedy=remedy)

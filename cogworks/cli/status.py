@@ -155,28 +155,28 @@ def _print(seen: "Considered") -> None:
     from cogworks.pipeline.limits import earlier_line
     from cogworks.pipeline.spend import unconfirmed
 
-    told = _as_object(seen)
-    show_line(f"{told['issue']}  {told['status']}  pipeline {told['pipeline']}")
-    for row in told["nodes"]:
+    report = _as_object(seen)
+    show_line(f"{report['issue']}  {report['status']}  pipeline {report['pipeline']}")
+    for row in report["nodes"]:
         cost = f"${row.get('cost_usd', 0.0):.4f}"
         show_line(
             f"  {row['node']:<28} {row['status']:<13} {row['visits']:>2}×  {cost:>9}  {row.get('summary', '')}"
         )
-    for pull in told["pull_requests"]:
+    for pull in report["pull_requests"]:
         show_line(
             f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}  {pull['url']}".rstrip()
         )
-    if told["baseline"]:
-        show_line(f"  baseline: {told['baseline']['told']} ({told['baseline']['oid'][:12]})")
-    tokens = told["tokens"]
+    if report["baseline"]:
+        show_line(f"  baseline: {report['baseline']['told']} ({report['baseline']['oid'][:12]})")
+    tokens = report["tokens"]
     lost = unconfirmed(seen.state.spent)
     show_line(
-        f"  cost ${told['cost_usd']:.4f}{f' ({lost})' if lost else ''} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
+        f"  cost ${report['cost_usd']:.4f}{f' ({lost})' if lost else ''} of ${report['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
     )
-    if told["expected"]:
-        whole, items = told["expected"]["whole"], told["expected"]["items"]
+    if report["expected"]:
+        whole, items = report["expected"]["whole"], report["expected"]["items"]
         basis = f"{items} finished item{'s' * (items != 1)}" if items else "no item has ended here yet"
         show_line(f"  expected: about ${whole['usd']:.2f} and {whole['tokens']:,} tokens ({basis})")
-    if told["earlier_usd"]:
+    if report["earlier_usd"]:
         show_line(f"  {earlier_line(seen.state)}")
-    show_line(f"next: {told['next']}")
+    show_line(f"next: {report['next']}")

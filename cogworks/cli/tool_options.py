@@ -112,13 +112,13 @@ def object_of(text: str, option: str) -> dict[str, Any]:
     return value
 
 
-def show(told: Mapping[str, Any], *, lines: Sequence[str], output: Path | None, as_json: bool) -> None:
+def show(report: Mapping[str, Any], *, lines: Sequence[str], output: Path | None, as_json: bool) -> None:
     """Print an object or its lines, and write the object to the file if one is wanted.
 
     Raises:
         MachineUnfit: the file cannot be written.
     """
-    text = json.dumps(told)
+    text = json.dumps(report)
     if output is not None:
         with writing(output):
             output.write_text(f"{text}\n", encoding="utf-8")

@@ -38,12 +38,12 @@ def plan(wish: Wish, directory: Path, output: Path | None, as_json: bool) -> int
     controller = open_controller(open_workshop(directory), seed="plan", keep=kept_nowhere)
     planned = controller.plan(wish.goal, wish.profile, metadata=wish.metadata, preferences=wish.preferences)
     denial = planned if isinstance(planned, Denial) else planned.plan.denial
-    told = {
+    report = {
         "outcome": "refused" if denial else "planned",
         "plan": None if isinstance(planned, Denial) else planned.plan.model_dump(mode="json"),
         "denial": denial.model_dump(mode="json") if denial else None,
     }
-    show(told, lines=_lines(planned), output=output, as_json=as_json)
+    show(report, lines=_lines(planned), output=output, as_json=as_json)
     return 1 if denial else 0
 
 
@@ -106,14 +106,14 @@ def listed(directory: Path, profile: str | None, output: Path | None, as_json: b
             f"`--profile {profile}`: no tool of {directory} is in it; there are {', '.join(profiles) or 'none'}."
         )
     profiles = (profile,) if profile else profiles
-    found = [tool for name in profiles for tool in workshop.registry.sandbox(name)]
-    told = {
+    listed_tools = [tool for name in profiles for tool in workshop.registry.sandbox(name)]
+    report = {
         "outcome": "ok",
-        "tools": [_told(tool, workshop) for tool in found],
+        "tools": [_as_object(tool, workshop) for tool in listed_tools],
         "refused": [each.model_dump() for each in workshop.loaded.refused],
     }
-    lines = [_line(tool, workshop) for tool in found] or [_none(workshop)]
-    show(told, lines=lines, output=output, as_json=as_json)
+    lines = [_line(tool, workshop) for tool in listed_tools] or [_none(workshop)]
+    show(report, lines=lines, output=output, as_json=as_json)
     for each in workshop.loaded.refused:
         show_line(f"{each.file} was left out: {each.reason}", err=True)
     return 0
@@ -140,18 +140,18 @@ def replay(audit: Path, directory: Path, as_json: bool) -> int:
     records = read_records(text_of(audit))
     workshop = open_workshop(directory)
     every = [tool for name in workshop.registry.profiles for tool in workshop.registry.sandbox(name)]
-    found = replayed(records, every, workshop.enforcer)
+    replay_of_audit = replayed(records, every, workshop.enforcer)
     if as_json:
-        click.echo(json.dumps(found.model_dump(mode="json")))
+        click.echo(json.dumps(replay_of_audit.model_dump(mode="json")))
     else:
-        end = "" if found.is_complete else "; not to the end"
-        show_line(f"{audit}: {found.outcome} ({found.records} records{end})")
-        if found.problem:
-            show_line(f"    line {found.line}: {found.problem}")
-    return 0 if found.outcome == "identical" else 1
+        end = "" if replay_of_audit.is_complete else "; not to the end"
+        show_line(f"{audit}: {replay_of_audit.outcome} ({replay_of_audit.records} records{end})")
+        if replay_of_audit.problem:
+            show_line(f"    line {replay_of_audit.line}: {replay_of_audit.problem}")
+    return 0 if replay_of_audit.outcome == "identical" else 1
 
 
-def _told(tool: "Tool", workshop: "Workshop") -> dict[str, object]:
+def _as_object(tool: "Tool", workshop: "Workshop") -> dict[str, object]:
     denial = workshop.enforcer.tool_denial(tool)
     return {
         **tool.model_dump(mode="json"),

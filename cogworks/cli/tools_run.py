@@ -81,8 +81,8 @@ def run(
             )
     # What a tool says may hold what no terminal and no log of a job should show.
     shown = ExecutionResult.model_validate(open_redactor().data(result.model_dump(mode="json")))
-    told = {"outcome": _outcome(result), **shown.model_dump(mode="json")}
-    show(told, lines=_lines(shown), output=output, as_json=as_json)
+    report = {"outcome": _outcome(result), **shown.model_dump(mode="json")}
+    show(report, lines=_lines(shown), output=output, as_json=as_json)
     if result.code == "budget_exceeded":
         return BudgetReached.exit_code
     return 0 if result.success or result.waiting_for else 1
@@ -97,7 +97,7 @@ def _require_outside(directory: Path, option: str, file: Path | None) -> None:
 
 @contextmanager
 def _kept(audit: Path | None) -> "Iterator[Callable[[Record], None]]":
-    """Takes records to the file, each before what it tells of goes on."""
+    """Writes records to the file, each before the work that it records goes on."""
     from cogworks.tools.records import kept_nowhere, line_of
 
     if audit is None:

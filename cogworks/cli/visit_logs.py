@@ -30,8 +30,8 @@ class VisitLog:
     @property
     def visit(self) -> int | None:
         """The visit's number; None for a folder that does not say."""
-        found = _FOLDER.fullmatch(self.folder)
-        return int(found[1]) if found else None
+        match = _FOLDER.fullmatch(self.folder)
+        return int(match[1]) if match else None
 
 
 def visit_logs(source: str, *, visit: int | None, meter: Requests) -> tuple[VisitLog, ...]:
@@ -47,12 +47,12 @@ def visit_logs(source: str, *, visit: int | None, meter: Requests) -> tuple[Visi
     files = _on_github(source, meter) if "://" in source else _below(Path(source))
     folders = sorted({name.rpartition("/")[0] for name in segment_names(files)})
     logs = [_log(folder, files) for folder in folders]
-    found = tuple(log for log in logs if visit is None or log.visit == visit)
-    if not found:
+    chosen = tuple(log for log in logs if visit is None or log.visit == visit)
+    if not chosen:
         known = ", ".join(str(log.visit or log.folder) for log in logs) or "none"
         wanted = "" if visit is None else f" of visit {visit}"
         raise UsageError(f"{source}: there is no event log{wanted}; visits with one: {known}.")
-    return found
+    return chosen
 
 
 def _log(folder: str, files: Mapping[str, str]) -> VisitLog:

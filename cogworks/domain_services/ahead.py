@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from cogworks.domain_services.languages import told_at
+from cogworks.domain_services.languages import languages_shown_by
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import ServiceGone
 from cogworks.settings.for_services import (
@@ -50,7 +50,7 @@ class Ahead:
     ) -> None:
         self._order = _order(command, environment, given)
         self._idle: list[ServiceProcess] = []
-        # Whoever wants it starts it again, and tells why that is not possible.
+        # Whoever needs it starts it again, and reports why that is not possible.
         with suppress(ServiceGone):
             self._idle.append(
                 ServiceProcess(command, environment=environment, start_s=_NO_TIME_S, given=given)
@@ -106,7 +106,7 @@ def _is_likely(repository: Path, environ: Mapping[str, str]) -> bool:
         names = [each.name for each in repository.iterdir()]
     except OSError:
         return False
-    has_python, has_other = told_at(names)
+    has_python, has_other = languages_shown_by(names)
     return has_python or not has_other
 
 

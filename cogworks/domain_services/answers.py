@@ -129,23 +129,23 @@ _TOOLS = frozenset({"versions", "tool_versions"})
 
 
 def _without_secrets(response: Response, hidden: Callable[[str], str]) -> Response:
-    def told(value: Any, key: str = "") -> Any:
+    def redacted(value: Any, key: str = "") -> Any:
         match value:
             case str():
                 return value if key in _EXACT else hidden(value)
             case dict():
                 names = hidden if key in _TOOLS else str
-                return {names(name): told(each, name) for name, each in value.items()}
+                return {names(name): redacted(each, name) for name, each in value.items()}
             case list() | tuple():
-                return [told(each, key) for each in value]
+                return [redacted(each, key) for each in value]
             case Message():
                 fields = {name: getattr(value, name) for name in type(value).model_fields}
-                return type(value).model_validate(told(fields))
+                return type(value).model_validate(redacted(fields))
             case _:
                 return value
 
     fields = {name: getattr(response, name) for name in Response.model_fields}
-    return Response.model_validate(told(fields))
+    return Response.model_validate(redacted(fields))
 
 
 def read_handshake(response: Response) -> Handshake | Unusable:
@@ -179,7 +179,7 @@ def read_answer(
         service=service,
         verdict="success" if response.status == "success" else "failure",
         result=result,
-        diagnostics=tuple(_diagnostic(found) for found in response.diagnostics),
+        diagnostics=tuple(_diagnostic(diagnostic) for diagnostic in response.diagnostics),
         constraint_results=response.constraint_results,
         metadata=response.metadata,
     )
@@ -222,7 +222,7 @@ def _fitted(response: Response, model: type[Result], name: str) -> Result | Unus
 
 
 def _contradiction(response: Response) -> str | None:
-    blocking = sum(found.severity is Severity.BLOCKING for found in response.diagnostics)
+    blocking = sum(diagnostic.severity is Severity.BLOCKING for diagnostic in response.diagnostics)
     if response.status == "success" and blocking:
         return f"the service reports success with {blocking} blocking diagnostic(s)"
     if response.status == "failure" and not blocking:
@@ -277,12 +277,12 @@ _SUSPICIONS: dict[str, Callable[[Response, Request, Message], str | None]] = {
 }
 
 
-def _diagnostic(found: ReportedDiagnostic) -> Diagnostic:
-    known = found.category in _CATEGORIES
+def _diagnostic(reported: ReportedDiagnostic) -> Diagnostic:
+    known = reported.category in _CATEGORIES
     return Diagnostic(
-        artifact=found.artifact,
-        line=found.location.line,
-        severity=found.severity if known else Severity.INFORMATIONAL,
-        category=found.category,
-        message=found.message,
+        artifact=reported.artifact,
+        line=reported.location.line,
+        severity=reported.severity if known else Severity.INFORMATIONAL,
+        category=reported.category,
+        message=reported.message,
     )

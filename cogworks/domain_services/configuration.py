@@ -224,8 +224,8 @@ def _problems(service: ServiceConfig, place: str) -> list[str]:
             f'`{place}.{ways[0]}` and `kind = "{service.kind}"` exclude each other; remove one of them'
         )
     if len(ways) != 1 and not service.kind:
-        found = " and ".join(f"`{way}`" for way in ways) or "none"
-        problems.append(f"`{place}` wants exactly one of `command`, `socket` and `url`, found {found}")
+        named = " and ".join(f"`{way}`" for way in ways) or "none"
+        problems.append(f"`{place}` wants exactly one of `command`, `socket` and `url`, found {named}")
     problems += _root_problems(service, place)
     problems += _command_problems(service, place)
     if service.socket and not Path(service.socket).is_absolute():

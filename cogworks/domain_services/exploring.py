@@ -15,13 +15,13 @@ Lines = tuple[int, int]
 
 def merged(stretches: Iterable[Lines]) -> list[Lines]:
     """The same lines in as few stretches as possible, in ascending order."""
-    found: list[Lines] = []
+    stretches_merged: list[Lines] = []
     for first, last in sorted(stretches):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if stretches_merged and first <= stretches_merged[-1][1] + 1:
+            stretches_merged[-1] = (stretches_merged[-1][0], max(last, stretches_merged[-1][1]))
         else:
-            found.append((first, last))
-    return found
+            stretches_merged.append((first, last))
+    return stretches_merged
 
 
 class ExploreParams(Message):

@@ -83,7 +83,7 @@ def innermost(text: str) -> str:
 
 
 def is_own(file: str) -> bool:
-    """Whether a frame is of the repository, as far as its file tells."""
+    """Whether a frame is of the repository, as far as its file shows."""
     return not (_OUTSIDE.match(file) or _INSTALLED.search(file))
 
 
@@ -101,19 +101,19 @@ def excerpt(text: str) -> str:
 
 def causes(failures: Iterable[tuple[str, str]]) -> tuple[Cause, ...]:
     """Failures, id and text, by their cause, in the order in which each cause is met first."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    failures_by_cause: dict[str, list[tuple[str, str]]] = {}
     for name, text in failures:
-        found.setdefault(cause_of(text) or name, []).append((name, text))
+        failures_by_cause.setdefault(cause_of(text) or name, []).append((name, text))
     return tuple(
         Cause(words, tuple(dict.fromkeys(name for name, _ in alike)), excerpt(alike[0][1]))
-        for words, alike in found.items()
+        for words, alike in failures_by_cause.items()
     )
 
 
-def alike(found: Iterable[Cause]) -> tuple[Alike, ...]:
+def alike(all_causes: Iterable[Cause]) -> tuple[Alike, ...]:
     """Causes with those put together that are cases of one test and end in the same place, in the same words but for values."""
     groups: dict[tuple[str, ...], list[Cause]] = {}
-    for cause in found:
+    for cause in all_causes:
         groups.setdefault(_kind_of(cause), []).append(cause)
     return tuple(_grouped(kind[0], group) for kind, group in groups.items())
 
@@ -163,7 +163,7 @@ def failing(cases: Sequence[TestCase], blocked: Sequence[str] = ()) -> tuple[str
         blocked: what isolation refused; it is said with the tests that met it, and nowhere else.
     """
     how = {case.id: "failed" if case.outcome == "failed" else "ended with an error" for case in cases}
-    told = []
+    entries = []
     for group in alike(causes((case.id, case.message) for case in cases)):
         summary, unshown = group.summary, group.others
         for cause in group.shown:
@@ -172,29 +172,29 @@ def failing(cases: Sequence[TestCase], blocked: Sequence[str] = ()) -> tuple[str
             if others:
                 head = f"{len(cause.ids)} tests fail alike: {listed(cause.ids)}. The first"
             head = f"{summary}\n{head}" if summary else head
-            told.append(_Told(head, cause, _met((*cause.ids, *unshown), blocked)))
+            entries.append(_Entry(head, cause, _met((*cause.ids, *unshown), blocked)))
             summary, unshown = "", ()
-    return tuple(_within(told))
+    return tuple(_within(entries))
 
 
 def unloaded(errors: Sequence[str], blocked: Sequence[str] = ()) -> tuple[str, ...]:
     """What could not be loaded, in words, one text for each cause; `blocked` is that of `failing`."""
-    told = []
+    entries = []
     for cause in causes(_by_place(errors).items()):
         head = "The tests could not be loaded"
         if len(cause.ids) > 1:
             head = f"{len(cause.ids)} files or folders of tests could not be loaded alike: {listed(cause.ids)}. The first"
-        told.append(_Told(head, cause, _met(("while collecting", *cause.ids), blocked)))
-    return tuple(_within(told))
+        entries.append(_Entry(head, cause, _met(("while collecting", *cause.ids), blocked)))
+    return tuple(_within(entries))
 
 
 def _by_place(errors: Sequence[str]) -> dict[str, str]:
     """What was said of each file or folder that could not be loaded; of several things each once, one below the other."""
-    found: dict[str, str] = {}
+    texts_by_place: dict[str, str] = {}
     for error in dict.fromkeys(errors):
         place = error.split(":", 1)[0]
-        found[place] = f"{found[place]}\n{error}" if place in found else error
-    return found
+        texts_by_place[place] = f"{texts_by_place[place]}\n{error}" if place in texts_by_place else error
+    return texts_by_place
 
 
 def failed_ids(report: TestReport) -> tuple[str, ...]:
@@ -245,9 +245,9 @@ def _by_file(cases: Sequence[TestCase]) -> str:
 
 def in_figures(failures: Iterable[tuple[str, str]]) -> str:
     """The causes with how often each was met, e.g. `57 × ImportError: …, 1 × ValueError: …`; the most frequent first."""
-    found = sorted(causes(failures), key=lambda cause: -len(cause.ids))
-    more = f", and {len(found) - MAX_IDS} more causes" if len(found) > MAX_IDS else ""
-    return ", ".join(f"{len(cause.ids)} × {cause.words}" for cause in found[:MAX_IDS]) + more
+    by_frequency = sorted(causes(failures), key=lambda cause: -len(cause.ids))
+    more = f", and {len(by_frequency) - MAX_IDS} more causes" if len(by_frequency) > MAX_IDS else ""
+    return ", ".join(f"{len(cause.ids)} × {cause.words}" for cause in by_frequency[:MAX_IDS]) + more
 
 
 def listed(ids: Sequence[str]) -> str:
@@ -256,16 +256,16 @@ def listed(ids: Sequence[str]) -> str:
     return f"{', '.join(ids[:MAX_IDS])}{more}"
 
 
-class _Told(NamedTuple):
+class _Entry(NamedTuple):
     head: str
     cause: Cause
     met: str
 
 
-def _within(told: Sequence[_Told]) -> Iterator[str]:
+def _within(entries: Sequence[_Entry]) -> Iterator[str]:
     """Each failure as a text, within the limit for all of them."""
     left = MAX_TOTAL_CHARS
-    for each in told:
+    for each in entries:
         whole = f"{each.head}:\n{each.cause.text}{each.met}"
         left -= len(whole)
         short = f"{each.head}:\n{each.cause.words}\n[its frames are left out: {MAX_TOTAL_CHARS} characters are shown of others]"
@@ -273,9 +273,9 @@ def _within(told: Sequence[_Told]) -> Iterator[str]:
 
 
 def _met(ids: Collection[str], blocked: Sequence[str]) -> str:
-    found = [text for text in blocked if any(text.startswith(f"{each}: ") for each in ids)]
-    shown = dict.fromkeys(text.split(": ", 1)[1] for text in found[:MAX_IDS])
-    return f"\nThe isolation around the tests refused this: {'; '.join(shown)}" if found else ""
+    refused = [text for text in blocked if any(text.startswith(f"{each}: ") for each in ids)]
+    shown = dict.fromkeys(text.split(": ", 1)[1] for text in refused[:MAX_IDS])
+    return f"\nThe isolation around the tests refused this: {'; '.join(shown)}" if refused else ""
 
 
 def _steady(text: str) -> str:

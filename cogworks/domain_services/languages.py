@@ -1,4 +1,4 @@
-"""The languages of the bundled service of commands: their files, the manifests that tell of them, and their programs."""
+"""The languages of the bundled service of commands: their files, the manifests that show them, and their programs."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Language(NamedTuple):
-    """How a language is told."""
+    """How a language is recognised."""
 
     patterns: tuple[str, ...]
     """Of its files."""
@@ -55,17 +55,17 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
 REPORTS = (
     "junit", "tap", "go-json", "cargo", "libtest-json", "node-test", "jest-json", "vitest-json", "trx", "exit-code",
 )  # fmt: skip
-"""What a test command may write; `exit-code`: nothing that tells one test from another."""
+"""What a test command may write; `exit-code`: nothing that separates one test from another."""
 _PYTHON_MARKS = ("*.py", "pyproject.toml", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile")
 _WEAK_MARKS = {
     "Makefile": ("*.c", "*.cc", "*.cpp", "*.h", "configure*"),
     "Rakefile": ("*.rb", "*.gemspec", "lib"),
 }
-"""What a repository in any language may have -> what has to lie beside it to tell of its own."""
+"""What a repository in any language may have -> what has to lie beside it to show its language."""
 
 
 def languages_at(names: Sequence[str]) -> tuple[str, ...]:
-    """The languages that the names at a root tell of, the likeliest first."""
+    """The languages that the names at a root show, the likeliest first."""
     return tuple(
         name
         for name, language in LANGUAGES.items()
@@ -74,7 +74,7 @@ def languages_at(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def programs_for(names: Sequence[str], language: str = "") -> tuple[str, ...]:
-    """The programs that the likeliest manifest at a root asks for; none: nothing there tells."""
+    """The programs that the likeliest manifest at a root asks for; none: nothing there asks for one."""
     for each in [language] if language else languages_at(names):
         for mark, programs in LANGUAGES[each].marks.items():
             if any(fnmatchcase(name, mark) for name in names):
@@ -88,13 +88,13 @@ def patterns_of(language: str = "") -> tuple[str, ...]:
     return tuple(pattern for each in chosen for pattern in each.patterns)
 
 
-def told_at(names: Sequence[str]) -> tuple[bool, bool]:
-    """Whether the names at a root tell of Python, and whether of a language of the service of commands."""
+def languages_shown_by(names: Sequence[str]) -> tuple[bool, bool]:
+    """Whether the names at a root show Python, and whether a language of the service of commands."""
     python = any(fnmatchcase(name, mark) for mark in _PYTHON_MARKS for name in names)
-    telling = [
+    marks = [
         name
         for name in names
         if name not in _WEAK_MARKS
         or (not python and any(fnmatchcase(each, beside) for beside in _WEAK_MARKS[name] for each in names))
     ]
-    return python, bool(languages_at(telling))
+    return python, bool(languages_at(marks))

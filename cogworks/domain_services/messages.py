@@ -114,11 +114,11 @@ def commands_of(reports: Iterable[TestReport]) -> tuple[str, ...]:
 
 def versions_of(reports: Iterable[TestReport]) -> dict[str, str]:
     """What several runs were made with; of a tool that was there in more than one version, all of them."""
-    found: dict[str, dict[str, None]] = {}
+    versions_by_tool: dict[str, dict[str, None]] = {}
     for report in reports:
         for tool, version in report.versions.items():
-            found.setdefault(tool, {})[version] = None
-    return {tool: ", ".join(versions) for tool, versions in sorted(found.items())}
+            versions_by_tool.setdefault(tool, {})[version] = None
+    return {tool: ", ".join(versions) for tool, versions in sorted(versions_by_tool.items())}
 
 
 class Diagnostic(Value):

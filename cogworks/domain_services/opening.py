@@ -6,7 +6,7 @@ from pathlib import Path
 from cogworks.domain_services.ahead import PYTHON_SERVICE, Starts
 from cogworks.domain_services.client import Configured, ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
-from cogworks.domain_services.languages import told_at
+from cogworks.domain_services.languages import languages_shown_by
 from cogworks.domain_services.limits import within
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.over_socket import SocketTransport
@@ -21,7 +21,7 @@ BUNDLED = ServiceConfig(name="python", command=PYTHON_SERVICE)
 BUNDLED_PATTERNS = ("*.py", "*.pyi")
 """The files it is asked about, as its handshake says; known here so that nobody has to start it to know."""
 COMMANDS = ServiceConfig(name="command", kind="command")
-"""What a repository without `services.toml` gets whose manifests tell of another language."""
+"""What a repository without `services.toml` gets whose manifests show another language."""
 
 
 def bundled_for(names: Sequence[str], python: ServiceConfig = BUNDLED) -> tuple[ServiceConfig, ...]:
@@ -31,7 +31,7 @@ def bundled_for(names: Sequence[str], python: ServiceConfig = BUNDLED) -> tuple[
         names: of the files and folders at its root; none: nobody knows.
         python: the Python service.
     """
-    has_python, has_other = told_at(names)
+    has_python, has_other = languages_shown_by(names)
     if has_python and has_other:
         # A manifest of tools beside the code is no reason to stop where they are not installed.
         return (python, COMMANDS.model_copy(update={"role": "secondary"}))

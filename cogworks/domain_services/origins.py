@@ -13,7 +13,7 @@ class HasBase(Protocol):
 
 @runtime_checkable
 class HasRemote(Protocol):
-    """What a working copy tells besides where the service is on another machine."""
+    """What a working copy also says where the service is on another machine."""
 
     @property
     def remote_url(self) -> str:

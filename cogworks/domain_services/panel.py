@@ -81,13 +81,13 @@ class ServicePanel:
     def __init__(self, members: Sequence[Member], *, warn: Callable[[str], None]) -> None:
         """Args:
         members: in the order in which they are asked, one after another.
-        warn: is told at once of each check that is left out.
+        warn: gets each check that is left out, at once.
         """
         self._members = tuple(members)
         self._warn = warn
         self._absent: set[str] = set()
         self._test_files: dict[str, set[str]] = {}
-        """Service -> files that it told tests of and that are nobody's business by their names: a text may hold tests."""
+        """Service -> files that it reported tests of and that are nobody's business by their names: a text may hold tests."""
         self._warnings: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
@@ -107,10 +107,10 @@ class ServicePanel:
 
     def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What the services find in these files; files that are no service's business are passed over."""
-        found: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         for member in self._asked("validate"):
-            found += self._of(member, "validate", lambda each: _validated(each, workspace, paths)) or ()
-        return tuple(found)
+            diagnostics += self._of(member, "validate", lambda each: _validated(each, workspace, paths)) or ()
+        return tuple(diagnostics)
 
     def simulate(
         self,
@@ -141,8 +141,8 @@ class ServicePanel:
             known = self._test_files.setdefault(member.client.name, set())
             answer = partial(_simulated, workspace=workspace, tests=tests, run=run, known=known)
             if report := self._of(member, "simulate", answer):
-                found = {case.id.split("::", 1)[0] for case in report.cases}
-                known.update(path for path in found if not any(each.covers(path) for each in asked))
+                files = {case.id.split("::", 1)[0] for case in report.cases}
+                known.update(path for path in files if not any(each.covers(path) for each in asked))
                 reports.append(report)
         return beside(reports)
 
@@ -171,13 +171,13 @@ class ServicePanel:
         )
 
     def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:
-        """What these files offer, by all services that can tell; NotOffered when none can."""
+        """What these files offer, by all services that offer the method; NotOffered when none does."""
         method = EXTRACT_INTERFACES.method
         offering = self._offering(method)
         maps = [
-            found
+            part
             for member in offering
-            if (found := self._of(member, method, lambda each: _offered(each, workspace, paths)))
+            if (part := self._of(member, method, lambda each: _offered(each, workspace, paths)))
         ]
         if not offering:
             return self._not_offered(method)
@@ -200,12 +200,14 @@ class ServicePanel:
         answers = self._about(
             REVIEW_RULES, workspace, paths, lambda each: ReviewRulesParams(artifacts=each, changed=changed)
         )
-        return tuple(found for answer in answers for found in answer.diagnostics)
+        return tuple(diagnostic for answer in answers for diagnostic in answer.diagnostics)
 
     def dependencies(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What is wrong with the dependencies that these files use."""
-        found = self._about(VALIDATE_DEPS, workspace, paths, lambda each: ValidateDepsParams(artifacts=each))
-        return tuple(each for answer in found for each in answer.diagnostics)
+        answers = self._about(
+            VALIDATE_DEPS, workspace, paths, lambda each: ValidateDepsParams(artifacts=each)
+        )
+        return tuple(each for answer in answers for each in answer.diagnostics)
 
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
@@ -243,7 +245,7 @@ class ServicePanel:
         paths: Sequence[str],
         params: Callable[[tuple[str, ...]], Params],
     ) -> list[Answer[Result]]:
-        """What the services say of their files in an operation that nobody has to offer; that none does is told."""
+        """What the services say of their files in an operation that nobody has to offer; that none does is reported."""
         offering = self._offering(operation.method)
         if not offering:
             self._leave_out(
@@ -344,8 +346,8 @@ def _runs(member: Member, workspace: HasPath, test: str, known: Collection[str])
 def _offered(member: Member, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | None:
     """None for a service whose files are not among these."""
     covered = [path for path in paths if member.covers(path)]
-    found = member.client.interfaces(workspace, covered) if covered else None
-    return None if isinstance(found, NotOffered) else found
+    part = member.client.interfaces(workspace, covered) if covered else None
+    return None if isinstance(part, NotOffered) else part
 
 
 def _answered(

@@ -46,7 +46,7 @@ def joined(reports: Sequence[TestReport]) -> TestReport:
 
 
 def _with(one: TestReport, more: TestReport) -> TestReport:
-    # A file that is skipped as a whole may be told of by every part.
+    # A file that is skipped as a whole may be reported by every part.
     cases: dict[str, TestCase] = {case.id: case for case in (*one.cases, *more.cases)}
     return TestReport(
         cases=tuple(cases.values()),

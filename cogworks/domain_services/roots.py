@@ -58,7 +58,7 @@ def own_result(result: Result, holds: Callable[[str], bool]) -> Result:
     """A result without what it says of files in folders of others."""
     changes = {}
     for name in type(result).model_fields:
-        found = getattr(result, name)
-        if isinstance(found, tuple) and any(hasattr(each, "artifact") for each in found):
-            changes[name] = tuple(each for each in found if holds(getattr(each, "artifact", "")))
+        value = getattr(result, name)
+        if isinstance(value, tuple) and any(hasattr(each, "artifact") for each in value):
+            changes[name] = tuple(each for each in value if holds(getattr(each, "artifact", "")))
     return result.model_copy(update=changes) if changes else result

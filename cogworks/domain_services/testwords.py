@@ -32,7 +32,7 @@ def with_tests(words: Sequence[str], tests: Sequence[str]) -> list[str]:
     """The command for these tests; inside of a longer word they are written as a shell reads them."""
     if not any(PLACE in word for word in words):
         return [*words, *tests]
-    found: list[str] = []
+    command: list[str] = []
     for word in words:
-        found += tests if word == PLACE else [word.replace(PLACE, shlex.join(tests))]
-    return found
+        command += tests if word == PLACE else [word.replace(PLACE, shlex.join(tests))]
+    return command

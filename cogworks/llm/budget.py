@@ -188,7 +188,7 @@ class Account:
 
     def __init__(self, budget: Budget, *, secure: Secures = lambda *_: None) -> None:
         """Args:
-        secure: is told what is spent and reserved together before a reservation counts, and where it is less afterwards.
+        secure: gets what is spent and reserved together before a reservation counts, and where it is less afterwards.
         """
         self._budget = budget
         self._secure = secure
@@ -233,7 +233,7 @@ class Account:
         usd_before, tokens_before = _sums(self._budget)
         usd, tokens = _sums(after)
         self._budget = after
-        # One that cost more than its estimate is told with the next reservation, for nobody can refuse it any more.
+        # One that cost more than its estimate is reported with the next reservation, for nobody can refuse it any more.
         if usd <= usd_before and tokens <= tokens_before:
             self._secure(usd, tokens)
 

@@ -199,13 +199,13 @@ class ReplayingProvider:
         directory: Path,
         *,
         redact: Callable[[str], str] = lambda text: text,
-        tell: Callable[[str], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Args:
         opened: opens the other provider, when it is needed first.
-        tell: is told how a prompt changed since its reply was recorded, before it is asked for anew.
+        say: gets how a prompt changed since its reply was recorded, before it is asked for anew.
         """
-        self._tell = tell
+        self._say = say
         self._opened = opened
         self._inner: Provider | None = None
         self._cassette = Cassette(directory, redact=redact)
@@ -215,7 +215,7 @@ class ReplayingProvider:
         if recording is not None:
             return recording.reply
         if self._cassette.recorded_for(request.purpose) is not None:
-            self._tell(
+            self._say(
                 f"{self._cassette.recording_path(request.purpose)} answers another prompt; {request.purpose!r} is asked again, and "
                 f"its reply replaced:\n{self._cassette.changes_of(request) or _SAME_WORDS}"
             )

@@ -124,7 +124,7 @@ def prompt_text(request: ModelRequest) -> str:
 def prompt_diff(recorded: str, asked: str, *, name: str, max_lines: int | None = MAX_DIFF_LINES) -> str:
     """How the prompt changed, as a unified diff cut to so many lines; empty when nothing one can read did.
 
-    Lines are told apart by `\\n` alone, and other line ends are shown as escapes, so that no change is invisible.
+    Lines are separated by `\\n` alone, and other line ends are shown as escapes, so that no change is invisible.
     """
     lines = list(
         unified_diff(
@@ -179,7 +179,7 @@ def _toml(document: Mapping[str, object]) -> str:
         return f"{mark}-{len(blocks) - 1}"
 
     written = tomli_w.dumps({key: marked(value) for key, value in document.items()}, multiline_strings=True)
-    return re.sub(rf'"{mark}-(\d+)"', lambda found: blocks[int(found[1])], written)
+    return re.sub(rf'"{mark}-(\d+)"', lambda match: blocks[int(match[1])], written)
 
 
 def _block(text: str) -> str | None:

@@ -269,7 +269,7 @@ def shortened(said: tuple[Message, ...], results: Sequence[int]) -> tuple[Messag
 
 
 def with_looks(question: Prompt, looks: Looks | None, turns_left: int) -> Prompt:
-    """The question together with how to look, where that is possible: how is told first, how often at the end."""
+    """The question together with how to look, where that is possible: how at the beginning, how often at the end."""
     if looks is None or turns_left <= 0:
         return question
     user = f"{question.user}\n\nYou have {turns_left} turn(s) to look."

@@ -233,7 +233,7 @@ class Gateway:
         schema = full_schema(reply_type)
         question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
         turns = _Turns(self, limits)
-        # Without a turn left a reader is told so; the form of a series stays one.
+        # Without a turn left a reader reads so; the form of a series stays one.
         looks = looks if turns.left() or others else None
         form = turn_schema(schema, looks.schema, *map(full_schema, others)) if looks else schema
         question = with_looks(question, looks, turns.left())

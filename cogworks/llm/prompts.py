@@ -119,7 +119,7 @@ def delimited(text: object, label: str = "data") -> str:
 
 def marks(texts: Iterable[str]) -> tuple[str, ...]:
     """What the delimiters in some texts say of orders that were found between them, each once."""
-    return tuple(dict.fromkeys(found[1] for text in texts for found in _MARKED.finditer(text)))
+    return tuple(dict.fromkeys(match[1] for text in texts for match in _MARKED.finditer(text)))
 
 
 def explained(text: str, said: Iterable[str]) -> str:
@@ -194,16 +194,16 @@ class Prompts:
 
     def variables(self, stem: str) -> tuple[str, ...]:
         """Every variable that a template and the parts it includes are filled with, sorted; raises as `source`."""
-        found: set[str] = set()
+        names: set[str] = set()
         seen: set[str] = set()
         waiting = [self.text(stem)]
         while waiting:
             tree = self._environment.parse(waiting.pop())
-            found |= meta.find_undeclared_variables(tree)
+            names |= meta.find_undeclared_variables(tree)
             parts = {str(name).removesuffix(SUFFIX) for name in meta.find_referenced_templates(tree) if name}
             waiting += [self._texts[part] for part in parts - seen if part in self._texts]
             seen |= parts
-        return tuple(sorted(found))
+        return tuple(sorted(names))
 
     def digest(self, stem: str) -> str:
         """The sha256 of a question's template together with the rules and every part it may include; empty when there is
@@ -337,8 +337,8 @@ def shipped_schemas() -> dict[str, str]:
 
 
 def _texts(folder: str, suffix: str) -> dict[str, str]:
-    found = (entry for entry in _folder(folder).iterdir() if entry.name.endswith(suffix))
-    return {entry.name.removesuffix(suffix): entry.read_text(encoding="utf-8") for entry in found}
+    entries = (entry for entry in _folder(folder).iterdir() if entry.name.endswith(suffix))
+    return {entry.name.removesuffix(suffix): entry.read_text(encoding="utf-8") for entry in entries}
 
 
 def _folder(name: str) -> Traversable:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import jsonschema
 
 MAX_PROBLEMS = 20
-"""So many are told to the model at once; a reply with more is wrong in kind, not in detail."""
+"""So many are shown to the model at once; a reply with more is wrong in kind, not in detail."""
 MAX_PROBLEM_CHARS = 300
 MAX_SHOWN_CHARS = 80
 """Of a value that does not fit."""
@@ -46,7 +46,7 @@ class Misfits:
 def read_reply(text: str, schema: Mapping[str, Any], reply_type: type[Reply]) -> Fits[Reply] | Misfits:
     """Check a reply against its JSON Schema first, then against the typed model. Never raises.
 
-    What `reply_value` leaves out does no harm; whatever else is wrong is a problem to tell.
+    What `reply_value` leaves out does no harm; whatever else is wrong is a problem to report.
     """
     try:
         value = reply_value(text)
@@ -98,10 +98,10 @@ def schema_problems(value: object, schema: Mapping[str, Any]) -> tuple[str, ...]
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(schema)
-    found = sorted(
+    errors = sorted(
         validator.iter_errors(value), key=lambda error: [str(step) for step in error.absolute_path]
     )
-    return _limited(f"{error.json_path}: {_said(error)}" for error in found)
+    return _limited(f"{error.json_path}: {_said(error)}" for error in errors)
 
 
 def _said(error: "jsonschema.ValidationError") -> str:
@@ -136,12 +136,12 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         names = [name for name, _ in pairs]
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"key {twice[0]!r} stands twice in one object")
-    return found
+    return value
 
 
 MAX_CONTINUATIONS = 3

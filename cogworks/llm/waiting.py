@@ -27,16 +27,16 @@ def counted_by(provider: Provider, request: ModelRequest) -> int | None:
 
 def by_count(provider: Provider, request: ModelRequest, price: Price, need: Estimate) -> Estimate | None:
     """What a call needs at most by the provider's count; None where that is not known, or no less than by the estimate."""
-    told = counted_by(provider, request)
-    if told is None:
+    counted = counted_by(provider, request)
+    if counted is None:
         return None
-    tokens = told + -(-told // _LEEWAY)
+    tokens = counted + -(-counted // _LEEWAY)
     # What goes on is written into the provider's cache, which costs more than plain input.
     read = Usage(cache_creation_input_tokens=tokens) if request.goes_on else Usage(input_tokens=tokens)
     usage = read.model_copy(update={"output_tokens": request.max_output_tokens})
-    found = Estimate(tokens=tokens + request.max_output_tokens, cost_usd=price.cost_of(usage))
-    is_less = found.tokens < need.tokens or found.cost_usd < need.cost_usd
-    return found if is_less else None
+    estimate = Estimate(tokens=tokens + request.max_output_tokens, cost_usd=price.cost_of(usage))
+    is_less = estimate.tokens < need.tokens or estimate.cost_usd < need.cost_usd
+    return estimate if is_less else None
 
 
 LONGEST_S = 3600.0
@@ -88,8 +88,8 @@ class Heard:
         return f"no word yet; {self._silence_s:.0f} s of silence end it" if is_first else "no word yet"
 
 
-class ToldProvider:
-    """Answers as another provider, and tells of each question while its answer is waited for."""
+class AnnouncingProvider:
+    """Answers as another provider, and announces each question while its answer is waited for."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class ToldProvider:
         left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
-        heard: what the other provider tells of each part of a reply.
+        heard: gets what the other provider reports of each part of a reply.
         """
         self._provider = provider
         self._during = during

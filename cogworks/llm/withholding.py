@@ -59,8 +59,8 @@ def withheld(text: str, asked: Iterable[str], secrets: Collection[str] = frozens
     except ValueError:
         return plain
     # JSON has more than one way to write a letter.
-    found = _each_text(value, clean)
-    return plain if found == value else json.dumps(found, ensure_ascii=False)
+    cleaned = _each_text(value, clean)
+    return plain if cleaned == value else json.dumps(cleaned, ensure_ascii=False)
 
 
 def _without(text: str, shown: str) -> str:

@@ -9,7 +9,7 @@ from cogworks.errors import PermissionRefused
 from cogworks.llm.gateway import Gateway, LookLimits
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
-from cogworks.llm.waiting import Heard, ToldProvider
+from cogworks.llm.waiting import AnnouncingProvider, Heard
 from cogworks.repair.options import ModelChoice
 from cogworks.settings.config import CONFIG_FILE, Config, Environment, child_environment, parse_config
 from cogworks.settings.sections import LlmConfig, Price
@@ -64,7 +64,7 @@ def open_model(
             try:
                 heard = Heard(silence_of(config))
                 asked = opened.enter_context(open_provider(config, environment, heard=heard))
-                provider = ToldProvider(asked, during, heard=heard)
+                provider = AnnouncingProvider(asked, during, heard=heard)
                 config = priced(config, environment)
             except PermissionRefused as error:
                 yield Unasked(str(error), error)

@@ -21,7 +21,7 @@ from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
-from cogworks.llm.waiting import Heard, ToldProvider
+from cogworks.llm.waiting import AnnouncingProvider, Heard
 from cogworks.llm.withholding import Withholding
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
@@ -170,8 +170,8 @@ def silence_of(config: Config) -> float | None:
     return None if config.llm.provider == "command" else config.llm.stall_timeout_s
 
 
-def told_while_waiting(during: During) -> Callable[..., AbstractContextManager[Provider]]:
-    """As `open_provider`; of each question people are told while its answer is waited for."""
+def announced_while_waiting(during: During) -> Callable[..., AbstractContextManager[Provider]]:
+    """As `open_provider`; each question is announced to people while its answer is waited for."""
 
     @contextmanager
     def opened(
@@ -179,7 +179,7 @@ def told_while_waiting(during: During) -> Callable[..., AbstractContextManager[P
     ) -> Iterator[Provider]:
         heard = Heard(silence_of(config))
         with open_provider(config, environment, left_s=left_s, heard=heard) as provider:
-            yield ToldProvider(provider, during, heard=heard, left_s=left_s)
+            yield AnnouncingProvider(provider, during, heard=heard, left_s=left_s)
 
     return opened
 
@@ -223,7 +223,7 @@ def open_provider(
             with ExitStack() as stack:
                 redact = redactor_of(child_environment()).text
                 yield ReplayingProvider(
-                    lambda: stack.enter_context(ask()), folder, redact=redact, tell=_on_standard_error
+                    lambda: stack.enter_context(ask()), folder, redact=redact, say=_on_standard_error
                 )
         case other:
             raise UsageError(

@@ -14,7 +14,7 @@ from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import Provider
 from cogworks.llm.providers import http_door
 from cogworks.llm.providers.anthropic import AnthropicProvider
-from cogworks.llm.waiting import ToldProvider
+from cogworks.llm.waiting import AnnouncingProvider
 from cogworks.telling import in_silence
 from tests.llm.test_gateway import Number
 from tests.model_server import Answer, ModelServer, replied
@@ -65,7 +65,7 @@ def test_a_call_that_fits_by_the_estimate_costs_no_request_more(server: ModelSer
 
 @pytest.mark.parametrize(
     "wrapped",
-    [lambda each: each, PromptLog, lambda each: ToldProvider(each, in_silence)],
+    [lambda each: each, PromptLog, lambda each: AnnouncingProvider(each, in_silence)],
     ids=["plain", "log", "told"],
 )
 def test_a_call_that_fits_only_by_the_count_is_made(

@@ -7,7 +7,7 @@ import pytest
 
 from cogworks.errors import TryAgainLater
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
-from cogworks.llm.waiting import LONGEST_S, Heard, ToldProvider
+from cogworks.llm.waiting import LONGEST_S, AnnouncingProvider, Heard
 from cogworks.telling import During, unknown
 from tests.asked import question
 
@@ -44,7 +44,7 @@ def into(told: list[str]) -> During:
 def test_a_question_is_told_of_with_its_model_and_its_limit(left_s: float | None, limit_s: float) -> None:
     told: list[str] = []
 
-    reply = ToldProvider(Answering(told), into(told), left_s=lambda: left_s).complete(REQUEST)
+    reply = AnnouncingProvider(Answering(told), into(told), left_s=lambda: left_s).complete(REQUEST)
 
     assert reply == REPLY
     assert told == [f"waiting for {REQUEST.model}, at most {limit_s:.0f} s", "asked", "over"]
@@ -55,7 +55,7 @@ def test_a_question_that_fails_is_over_as_well() -> None:
     busy = TryAgainLater("busy")
 
     with pytest.raises(TryAgainLater, match="busy"):
-        ToldProvider(Answering(told, busy), into(told)).complete(REQUEST)
+        AnnouncingProvider(Answering(told, busy), into(told)).complete(REQUEST)
 
     assert told[-1] == "over"
 
@@ -63,7 +63,7 @@ def test_a_question_that_fails_is_over_as_well() -> None:
 def test_what_has_come_of_a_reply_is_told_and_forgotten_with_the_next_question() -> None:
     told: list[str] = []
     heard = Heard()
-    asking = ToldProvider(Answering(told), into(told), heard=heard)
+    asking = AnnouncingProvider(Answering(told), into(told), heard=heard)
 
     asking.complete(REQUEST)
     heard(8000)
@@ -99,6 +99,6 @@ def test_a_silence_that_the_limit_of_the_wait_comes_before_is_not_named(left_s: 
     told: list[str] = []
     heard = Heard(silence_s=2400)
 
-    ToldProvider(Answering(told), into(told), heard=heard, left_s=lambda: left_s).complete(REQUEST)
+    AnnouncingProvider(Answering(told), into(told), heard=heard, left_s=lambda: left_s).complete(REQUEST)
 
     assert told[-1] == f"over{words}"

@@ -25,12 +25,12 @@ from cogworks.settings.sections import LlmConfig
 from cogworks.telling import unknown
 from cogworks.vocabulary import RunId
 from cogworks.wiring.model import (
+    announced_while_waiting,
     check_model,
     gateway_for,
     open_provider,
     priced,
     program_of,
-    told_while_waiting,
 )
 from tests.asked import question
 from tests.fakes import ScriptedModel, finished
@@ -405,7 +405,7 @@ def test_people_who_wait_are_told_how_much_of_a_reply_has_come() -> None:
     with ModelServer() as server:
         server.answers(streamed(message_events('{"a": 1}' * 100)))
         environment = keyed("k", server.url)
-        with told_while_waiting(during)(
+        with announced_while_waiting(during)(
             LOCAL.model_copy(update={"llm": LlmConfig(model="m")}), environment
         ) as asking:
             asking.complete(question())

@@ -67,11 +67,11 @@ class Subject:
         except _FAILURES as error:
             return [_unheard(error)] * len(lines)
         with ThreadPoolExecutor(len(lines)) as pool:
-            found = list(pool.map(lambda line: _heard(transport, method, line, limit_s), lines))
+            answers = list(pool.map(lambda line: _heard(transport, method, line, limit_s), lines))
         # Not before everybody has heard something: a started service ends by it, and all its callers would hear that.
-        if any(heard.kind in ("closed", "silent") for heard in found):
+        if any(heard.kind in ("closed", "silent") for heard in answers):
             self.close()
-        return found
+        return answers
 
     def close(self) -> None:
         """Let go of it; a started service ends."""
@@ -290,8 +290,8 @@ def response_of(heard: Heard, request: Request) -> Response | Finding:
     if isinstance(response, Response):
         return response
     problems = _schema_problems(document, request.method)
-    found = problems or response.reason
-    return Finding(found=f"{request.method}: {found}", remedy=_remedy(response.reason))
+    problem = problems or response.reason
+    return Finding(found=f"{request.method}: {problem}", remedy=_remedy(response.reason))
 
 
 def result_problem(response: Response, request: Request) -> Finding | None:

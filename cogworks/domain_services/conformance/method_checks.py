@@ -1,4 +1,4 @@
-"""Checks of what a service announces: every method on a sample, and that bad news is told."""
+"""Checks of what a service announces: every method on a sample, and that bad news is reported."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -75,7 +75,7 @@ def malformed_requests(exam: Exam) -> Iterator[Finding]:
 
 
 def wrong_version(exam: Exam) -> Iterator[Finding]:
-    """A caller of another major version is told so."""
+    """A caller of another major version gets an error that says so."""
     exam.capabilities()
     request = exam.request("handshake").model_copy(update={"api_version": "99.0"})
     yield from _wants_error(exam, request, ErrorCode.API_VERSION_MISMATCH)
@@ -103,9 +103,9 @@ def oversized_request(exam: Exam) -> Iterator[Finding]:
     line = b'{"request_id": "' + b"x" * MAX_MESSAGE_BYTES + b'"}\n'
     heard = exam.subject.ask("handshake", line, limit_s=exam.limit_s)
     if heard.kind == "silent" or (heard.kind == "answer" and b'"error"' not in heard.line):
-        told = heard.why or f"it is answered with {heard.line[:100]!r}"
+        reaction = heard.why or f"it is answered with {heard.line[:100]!r}"
         yield Finding(
-            found=f"a request of more than {MAX_MESSAGE_BYTES} bytes: {told}",
+            found=f"a request of more than {MAX_MESSAGE_BYTES} bytes: {reaction}",
             remedy="Close the connection, or answer `invalid_request`.",
         )
     if heard.has_died or not exam.is_alive():
@@ -124,13 +124,13 @@ def answers_in_order(exam: Exam) -> Iterator[Finding]:
             with connection.makefile("rb") as lines:
                 answers = [lines.readline(MAX_MESSAGE_BYTES + 1) for _ in range(2)]
     except OSError as error:
-        found = f"two requests on one connection: {error}"
-        yield Finding(found=found, remedy="Answer any number of requests per connection, in order.")
+        problem = f"two requests on one connection: {error}"
+        yield Finding(found=problem, remedy="Answer any number of requests per connection, in order.")
         return
     for request, line in zip((first, second), answers, strict=True):
         if isinstance(read := read_response(line, request), Unusable):
-            found = f"two requests on one connection: {read.reason}"
-            yield Finding(found=found, remedy="Answer any number of requests per connection, in order.")
+            problem = f"two requests on one connection: {read.reason}"
+            yield Finding(found=problem, remedy="Answer any number of requests per connection, in order.")
 
 
 def several_callers(exam: Exam) -> Iterator[Finding]:
@@ -139,8 +139,8 @@ def several_callers(exam: Exam) -> Iterator[Finding]:
     requests = [exam.request("handshake") for _ in range(_CALLERS)]
     with exam.subject.connected(limit_s=exam.limit_s):
         limit_s = exam.limit_of("handshake")
-        told = exam.subject.ask_together("handshake", [frame(each) for each in requests], limit_s=limit_s)
-        for request, heard in zip(requests, told, strict=True):
+        answers = exam.subject.ask_together("handshake", [frame(each) for each in requests], limit_s=limit_s)
+        for request, heard in zip(requests, answers, strict=True):
             response = response_of(heard, request)
             if isinstance(response, Finding):
                 yield Finding(
@@ -207,15 +207,15 @@ def _announced(exam: Exam) -> list[str]:
 
 
 def _wants_error(exam: Exam, request: Request, *codes: ErrorCode) -> Iterator[Finding]:
-    wanted = " or ".join(f"`{code.value}`" for code in codes)
+    codes_wanted = " or ".join(f"`{code.value}`" for code in codes)
     response = response_of(exam.ask(request), request)
     if isinstance(response, Finding):
         yield response
     elif response.error is None or response.error.code not in codes:
-        found = f"error `{response.error.code.value}`" if response.error else f"status `{response.status}`"
+        status = f"error `{response.error.code.value}`" if response.error else f"status `{response.status}`"
         yield Finding(
-            found=f"{request.method} ({_about(request)}) is answered with {found}",
-            remedy=f"Answer error {wanted}.",
+            found=f"{request.method} ({_about(request)}) is answered with {status}",
+            remedy=f"Answer error {codes_wanted}.",
         )
 
 

@@ -117,7 +117,7 @@ class ChatAssembly:
     def so_far(self) -> ModelReply | None:
         if not self._has_begun:
             return None
-        # What a prompt has cost is told at the end alone.
+        # What a prompt has cost is reported at the end alone.
         usage = upper_bound(self._request).model_copy(update={"output_tokens": tokens_of(self.said_bytes)})
         return ModelReply(
             text="".join(self._content), stop_reason=BROKEN_OFF, usage=usage, model=self._model or self._request.model
@@ -126,8 +126,8 @@ class ChatAssembly:
 
 def _status(complaint: Complaint) -> int:
     """The status that an error would have had as an answer."""
-    told = (int(code) for code in complaint.codes if code.isdecimal() and len(code) == 3)
-    known = [status for status in told if _LEAST_ERROR <= status <= _LAST_STATUS]
+    statuses = (int(code) for code in complaint.codes if code.isdecimal() and len(code) == 3)
+    known = [status for status in statuses if _LEAST_ERROR <= status <= _LAST_STATUS]
     return known[0] if known else _NAMED.get(complaint.kind, 500)
 
 

@@ -99,14 +99,14 @@ def _is_about_form(answer: Refused) -> bool:
 
 
 def _in_words(request: ModelRequest) -> ModelRequest:
-    """The request where nobody enforces the form of the answer, so that the model has to be told it."""
+    """The request where nobody enforces the form of the answer, so that the question has to say it."""
     if not request.output_schema:
         return request
-    told = (
+    form = (
         "Answer with one JSON object that fits this JSON Schema, and with nothing before or after it:\n"
         f"{canonical_text(request.output_schema)}"
     )
-    system = "\n\n".join(part for part in (request.system, told) if part)
+    system = "\n\n".join(part for part in (request.system, form) if part)
     return request.model_copy(update={"system": system, "output_schema": {}})
 
 

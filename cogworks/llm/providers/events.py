@@ -1,4 +1,4 @@
-"""The events of a stream (`text/event-stream`), put together of its bytes, and what a reply that comes in events has to tell."""
+"""The events of a stream (`text/event-stream`), put together of its bytes, and what a reply that comes in events has to say."""
 
 import re
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ class Assembly(Protocol):
         """The message that the same answer would have been without a stream; a refusal where its end is missing."""
 
     def so_far(self) -> ModelReply | None:
-        """What is paid for already, told or estimated; None: the reply has not begun."""
+        """What is paid for already, reported or estimated; None: the reply has not begun."""
 
 
 def tokens_of(said_bytes: int) -> int:

@@ -65,7 +65,7 @@ class Waits:
     stall_s: float = STALL_S
     """How long one waits for the next part of a reply; lines that only keep a connection alive are none."""
     heard: Callable[[int], None] = lambda _: None
-    """Is told of each part how many bytes the model has said so far."""
+    """Gets with each part how many bytes the model has said so far."""
     now: Callable[[], float] = time.monotonic
     """Seconds that only run forward."""
 
@@ -250,10 +250,10 @@ class HttpDoor:
         began_s = heard_s = self._waits.now()
         for piece in response.iter_bytes():
             size += len(piece)
-            found = _grown(growing, events.after(piece))
-            if isinstance(found, Refused):
-                return found
-            if found:
+            grown = _grown(growing, events.after(piece))
+            if isinstance(grown, Refused):
+                return grown
+            if grown:
                 heard_s = self._waits.now()
                 self._waits.heard(growing.said_bytes)
             if growing.is_over:
@@ -293,8 +293,8 @@ class HttpDoor:
 
     def _silent(self, error: httpx.ReadTimeout, read_s: float) -> Refused:
         """After so long without an answer the reply may well be paid for; asking again at once would pay it again."""
-        found = str(error)
-        what = found if found.startswith(_OURS) else f"nothing came for {read_s:.0f} s"
+        reason = str(error)
+        what = reason if reason.startswith(_OURS) else f"nothing came for {read_s:.0f} s"
         later = TryAgainLater(
             f"the model provider at {self.shown} gave no answer in time: {what}. Run the same step again. For a "
             "model that thinks for longer, raise `stall_timeout_s` under `[llm]`, or the time limit of its "
@@ -304,8 +304,8 @@ class HttpDoor:
         return Refused(later, is_retryable=False)
 
     def _failed(self, error: Exception) -> Refused:
-        found = self._masked(str(error)) or "no details"
-        what = f"the model provider at {self.shown} could not be asked: {type(error).__name__}: {found}"
+        details = self._masked(str(error)) or "no details"
+        what = f"the model provider at {self.shown} could not be asked: {type(error).__name__}: {details}"
         if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError)):
             problem = f"{what}. Check the address and the key"
             return Refused(ConfigurationError("COGWORKS_LLM_BASE_URL", [problem]), is_retryable=False)
@@ -328,10 +328,10 @@ def _grown(growing: Assembly, events: Iterator[Event]) -> bool | Refused:
     is_news = False
     try:
         for event in events:
-            found = growing.add(event)
-            if isinstance(found, Refused):
-                return found
-            is_news = is_news or found
+            added = growing.add(event)
+            if isinstance(added, Refused):
+                return added
+            is_news = is_news or added
             if growing.is_over:
                 break
     except ValueError:

@@ -53,7 +53,7 @@ class _Delta(BaseModel):
     stop_reason: str | None = None
 
 
-class _Told(BaseModel):
+class _StreamPart(BaseModel):
     type: str
     index: int = 0
     message: _Message | None = None
@@ -89,29 +89,29 @@ class MessageAssembly:
 
     def add(self, event: Event) -> bool | Refused:
         try:
-            told = _Told.model_validate_json(event.data)
+            part = _StreamPart.model_validate_json(event.data)
         except ValidationError as error:
             return no_reply(error, wanted=_WANTED)
-        if told.type == "error":
+        if part.type == "error":
             complaint = self._complain(event.data.encode(), self._mask)
             return refused(_STATUSES.get(complaint.kind, 500), {}, complaint, mask=self._mask)
-        self._take(told)
-        return told.type != "ping"
+        self._take(part)
+        return part.type != "ping"
 
-    def _take(self, told: _Told) -> None:
-        if told.message is not None:
-            self._model = told.message.model
-            self._count(told.message.usage)
-        if told.content_block is not None:
-            self._types[told.index] = told.content_block.type
-            self._say(told.index, told.content_block.text, told.content_block.text)
-        if told.delta is not None:
-            said = "".join(getattr(told.delta, name) for name in _SAID)
-            self._say(told.index, told.delta.text, said)
-            self._stop_reason = told.delta.stop_reason or self._stop_reason
-        if told.usage is not None:
-            self._count(told.usage)
-        self.is_over = told.type == "message_stop"
+    def _take(self, part: _StreamPart) -> None:
+        if part.message is not None:
+            self._model = part.message.model
+            self._count(part.message.usage)
+        if part.content_block is not None:
+            self._types[part.index] = part.content_block.type
+            self._say(part.index, part.content_block.text, part.content_block.text)
+        if part.delta is not None:
+            said = "".join(getattr(part.delta, name) for name in _SAID)
+            self._say(part.index, part.delta.text, said)
+            self._stop_reason = part.delta.stop_reason or self._stop_reason
+        if part.usage is not None:
+            self._count(part.usage)
+        self.is_over = part.type == "message_stop"
 
     def _say(self, index: int, text: str, said: str) -> None:
         self._texts.setdefault(index, []).append(text)
@@ -139,10 +139,10 @@ class MessageAssembly:
         if self._model is None:
             return None
         usage = Usage.model_validate(self._counts)
-        # The first count is of the beginning; whoever breaks off never tells of the rest.
-        told = max(usage.output_tokens, tokens_of(self.said_bytes))
+        # The first count is of the beginning; who breaks off never reports the rest.
+        output_tokens = max(usage.output_tokens, tokens_of(self.said_bytes))
         text = "".join(piece for index in sorted(self._texts) for piece in self._texts[index])
         return ModelReply(
             text=text, stop_reason=BROKEN_OFF, model=self._model,
-            usage=usage.model_copy(update={"output_tokens": told}),
+            usage=usage.model_copy(update={"output_tokens": output_tokens}),
         )  # fmt: skip

@@ -95,7 +95,7 @@ class _Choice(BaseModel):
 class _PromptDetails(BaseModel):
     cached_tokens: Count | None = None
     cache_write_tokens: Count | None = None
-    """Only some gateways tell."""
+    """Only some gateways report it."""
 
 
 class _Counts(BaseModel):
@@ -127,7 +127,7 @@ def request_headers(api_key: str) -> dict[str, str]:
 
 def request_body(request: ModelRequest, dialect: Dialect = FULL) -> dict[str, Any]:
     """The JSON body: no tools and no sampling parameters, the reply bound to the request's schema where that is possible."""
-    # Where nobody enforces the form, the model has to be told it.
+    # Where nobody enforces the form, the question has to say it.
     schema = request.output_schema
     parts = (request.system, _form_in_words(schema) if schema and not dialect.has_schema else "")
     text = "\n\n".join(part for part in parts if part)
@@ -180,9 +180,11 @@ def decipher(
     """
     if status == 200:
         return _reply(body, request)
-    found = refused(status, headers, complaint(body, mask), mask=mask)
+    refusal = refused(status, headers, complaint(body, mask), mask=mask)
     plainer = dialect.after(status, body)
-    return found if plainer == dialect else Misunderstood(found.error, is_retryable=False, dialect=plainer)
+    return (
+        refusal if plainer == dialect else Misunderstood(refusal.error, is_retryable=False, dialect=plainer)
+    )
 
 
 def _reply(body: bytes, request: ModelRequest) -> ModelReply | Refused:

@@ -112,14 +112,14 @@ def broken_off(problem: str) -> Refused:
     return Refused(error, is_retryable=True)
 
 
-def no_reply(found: str | ValidationError, *, wanted: str) -> Refused:
+def no_reply(wrong: str | ValidationError, *, wanted: str) -> Refused:
     """The refusal of an answer with status 200 that has not the form of a reply.
 
     Args:
-        found: what is wrong with it.
+        wrong: what is wrong with it.
         wanted: what it should have been, e.g. `a message of the Messages API`.
     """
-    problems = found if isinstance(found, str) else _problems(found)
+    problems = wrong if isinstance(wrong, str) else _problems(wrong)
     return Refused(
         InvalidReply(
             f"the model provider answered 200, but not with {wanted} ({problems}). "
@@ -189,10 +189,10 @@ def _seconds_until(moment: str | None, now: str | None) -> float | None:
 
 def _date(text: str | None) -> datetime | None:
     try:
-        found = parsedate_to_datetime(text) if text else None
+        date = parsedate_to_datetime(text) if text else None
     except ValueError:
         return None
-    return found if found is not None and found.tzinfo is not None else None
+    return date if date is not None and date.tzinfo is not None else None
 
 
 def without(answer: ModelReply | Refused, secrets: Collection[str]) -> ModelReply | Refused:

@@ -77,7 +77,7 @@ class _Response(BaseModel):
     error: _Error | None = None
 
 
-class _Told(BaseModel):
+class _StreamPart(BaseModel):
     type: str
     delta: Any = None
     response: dict[str, Any] | None = None
@@ -163,24 +163,24 @@ class ResponseAssembly:
 
     def add(self, event: Event) -> bool | Refused:
         try:
-            told = _Told.model_validate_json(event.data)
+            part = _StreamPart.model_validate_json(event.data)
         except ValidationError as error:
             return no_reply(error, wanted="a stream of the Responses API")
-        if told.type == "error":
-            return _failed(_Error(code=told.code, message=told.message), self._mask)
-        if told.type.endswith(_SAYING) and isinstance(told.delta, str):
-            self._say(told)
+        if part.type == "error":
+            return _failed(_Error(code=part.code, message=part.message), self._mask)
+        if part.type.endswith(_SAYING) and isinstance(part.delta, str):
+            self._say(part)
             return True
-        if told.type in _ENDS and told.response is not None:
-            self._whole = json.dumps(told.response).encode()
+        if part.type in _ENDS and part.response is not None:
+            self._whole = json.dumps(part.response).encode()
             self.is_over = True
         return self.is_over
 
-    def _say(self, told: _Told) -> None:
+    def _say(self, part: _StreamPart) -> None:
         self._has_begun = True
-        self.said_bytes += len(told.delta.encode())
-        if told.type == "response.output_text.delta":
-            self._text.append(told.delta)
+        self.said_bytes += len(part.delta.encode())
+        if part.type == "response.output_text.delta":
+            self._text.append(part.delta)
 
     def reply(self) -> ModelReply | Refused:
         if self._whole is None:
@@ -190,7 +190,7 @@ class ResponseAssembly:
     def so_far(self) -> ModelReply | None:
         if not self._has_begun:
             return None
-        # What a prompt has cost is told at the end alone.
+        # What a prompt has cost is reported at the end alone.
         usage = upper_bound(self._request).model_copy(update={"output_tokens": tokens_of(self.said_bytes)})
         return ModelReply(
             text="".join(self._text), stop_reason=BROKEN_OFF, usage=usage, model=self._request.model
@@ -212,12 +212,12 @@ def decipher(
     """
     if status == 200:
         return read(body, request, mask=mask)
-    found = refused(status, headers, complaint(body, mask), mask=mask)
+    refusal = refused(status, headers, complaint(body, mask), mask=mask)
     said = body.decode("utf-8", "replace")
     is_unknown = status in {404, 405, 501} or (
         status in {400, 422} and _REFUSING.search(said) and _FIELDS.search(said)
     )
-    return Unknown(found.error, is_retryable=False) if is_unknown else found
+    return Unknown(refusal.error, is_retryable=False) if is_unknown else refusal
 
 
 class ResponsesProvider(OpenAIProvider):

@@ -45,13 +45,13 @@ class Tokens(httpx.Auth):
         Raises: PermissionRefused where there are no credentials, ConfigurationError where no project is named.
         """
         try:
-            found, usual = (credentials, None) if credentials else google.auth.default(scopes=[_SCOPE])
+            usable, usual = (credentials, None) if credentials else google.auth.default(scopes=[_SCOPE])
         except DefaultCredentialsError as error:
             raise PermissionRefused(
                 f"there are no credentials for Vertex AI: {error} Run `gcloud auth application-default login`, or name a file in "
                 "`GOOGLE_APPLICATION_CREDENTIALS`."
             ) from error
-        self._credentials: Renewable = found
+        self._credentials: Renewable = usable
         self.project = project or str(usual or "")
         self.hide: Hides = lambda _: None
         if not self.project:
