@@ -42,7 +42,7 @@ _LOADED = frozenset(
         "faulthandler", "logging", "subprocess", "atexit", "hashlib", "hmac",
     }
 )  # fmt: skip
-"""Modules with which tests are run and told of; whoever puts another one in their place decides what is told."""
+"""Modules with which tests are run and reported; whoever puts another one in their place decides what is reported."""
 _MANY_PATHS = 4096
 """So many are kept as they are compared: the same few dozen patterns are held against every path."""
 _FOUND_FIRST = frozenset({(), ("src",), ("lib",), ("test",), ("tests",)})

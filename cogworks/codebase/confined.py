@@ -25,17 +25,17 @@ def obstacle(root: Path, path: str, *, removed: Collection[str] = ()) -> str | N
     place = root
     for part in parents:
         place /= part
-        found = _mode(place)
-        if found is None or (stat.S_ISREG(found) and place.relative_to(root).as_posix() in removed):
+        mode = _mode(place)
+        if mode is None or (stat.S_ISREG(mode) and place.relative_to(root).as_posix() in removed):
             return None
-        if stat.S_ISLNK(found):
+        if stat.S_ISLNK(mode):
             return f"{place.relative_to(root).as_posix()!r} is a symbolic link; nothing is written through it"
-        if not stat.S_ISDIR(found):
+        if not stat.S_ISDIR(mode):
             return f"{place.relative_to(root).as_posix()!r} is not a directory"
-    found = _mode(place / name)
-    if found is None or stat.S_ISREG(found):
+    mode = _mode(place / name)
+    if mode is None or stat.S_ISREG(mode):
         return None
-    return f"{path!r} is a symbolic link" if stat.S_ISLNK(found) else f"{path!r} is not a regular file"
+    return f"{path!r} is a symbolic link" if stat.S_ISLNK(mode) else f"{path!r} is not a regular file"
 
 
 def read_file(root: Path, path: str) -> StoredFile | None:

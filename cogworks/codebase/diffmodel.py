@@ -123,7 +123,7 @@ def render(diff: Diff) -> str:
 
 def numbered(diff: str) -> str:
     """The text of a diff, before each line of a hunk its number in the new file; what is taken away has none."""
-    found = []
+    rows = []
     number = old = new = 0
     for line in lines_of(diff):
         shown = line
@@ -133,8 +133,8 @@ def numbered(diff: str) -> str:
             number, old, new = number + is_new, old - (line[:1] in (" ", "-")), new - is_new
         elif head := _HUNK.match(line):
             old, number, new = int(head[1] or 1), int(head[2]), int(head[3] or 1)
-        found.append(shown)
-    return "".join(found)
+        rows.append(shown)
+    return "".join(rows)
 
 
 def lines_of(text: str) -> tuple[str, ...]:
@@ -154,19 +154,23 @@ def mismatches(file: FileDiff, source: str | None) -> tuple[str, ...]:
         return () if source is None else (f"{file.path!r} exists already",)
     if source is None:
         return (f"{file.old_path!r} does not exist",)
-    there, found, end = lines_of(source), list[str](), 0
+    there, problems, end = lines_of(source), list[str](), 0
     for number, hunk in enumerate(file.hunks, 1):
         first = hunk.first_old
         if first < end:
-            found.append(f"hunk {number} of {file.path!r} overlaps or precedes the one before it")
+            problems.append(f"hunk {number} of {file.path!r} overlaps or precedes the one before it")
         elif there[first : first + len(hunk.old)] != hunk.old or first > len(there):
-            found.append(_differing(file.path, number, hunk, there))
+            problems.append(_differing(file.path, number, hunk, there))
         elif hunk.new and not hunk.new[-1].endswith("\n") and first + len(hunk.old) != len(there):
-            found.append(f"hunk {number} of {file.path!r} ends a line without line feed before the file ends")
+            problems.append(
+                f"hunk {number} of {file.path!r} ends a line without line feed before the file ends"
+            )
         end = max(end, first + len(hunk.old))
-    if file.kind == "delete" and not found and sum(len(hunk.old) for hunk in file.hunks) != len(there):
-        found.append(f"{file.path!r} is deleted, but the diff does not remove all of its {len(there)} lines")
-    return tuple(found)
+    if file.kind == "delete" and not problems and sum(len(hunk.old) for hunk in file.hunks) != len(there):
+        problems.append(
+            f"{file.path!r} is deleted, but the diff does not remove all of its {len(there)} lines"
+        )
+    return tuple(problems)
 
 
 def post_image(file: FileDiff, source: str | None) -> str | None:
@@ -186,8 +190,8 @@ def undone(diff: Diff, text: Callable[[str], str | None]) -> dict[str, str | Non
     Args:
         text: a file as it is with the diff.
     """
-    found: dict[str, str | None] = {file.path: None for file in diff.files}
-    return found | {
+    texts: dict[str, str | None] = {file.path: None for file in diff.files}
+    return texts | {
         file.old_path: post_image(_turned(file), text(file.path))
         for file in diff.files
         if file.kind != "create"
@@ -309,7 +313,7 @@ def _range(start: int, lines: Sequence[str]) -> str:
 
 
 def _ended(name: str) -> str:
-    # Git marks the end of a name with a blank in it, so that a time stamp could be told from it.
+    # Git marks the end of a name with a blank in it, so that a time stamp could be separated from it.
     return f"{name}\t" if " " in name else name
 
 

@@ -62,19 +62,19 @@ def unquoted(name: str) -> str | None:
     """A name as it is, None when its quotes do not close; git quotes byte by byte."""
     if not name.startswith('"'):
         return name
-    found = _QUOTED.fullmatch(name)
-    if found is None:
+    match = _QUOTED.fullmatch(name)
+    if match is None:
         return None
     raw, done = bytearray(), 0
-    for escape in _ESCAPED.finditer(found[1]):
-        raw += found[1][done : escape.start()].encode(errors="surrogateescape")
+    for escape in _ESCAPED.finditer(match[1]):
+        raw += match[1][done : escape.start()].encode(errors="surrogateescape")
         letter = escape[1]
         code = int(letter, 8) if len(letter) == 3 else _LETTERS.get(letter)
         if code is None:
             return None
         raw.append(code)
         done = escape.end()
-    raw += found[1][done:].encode(errors="surrogateescape")
+    raw += match[1][done:].encode(errors="surrogateescape")
     return raw.decode(errors="surrogateescape")
 
 
@@ -103,19 +103,19 @@ class _Reader:
 
 
 def _file(reader: _Reader) -> FileDiff | None:
-    """One file from its `diff --git` line on; None when its names cannot be told."""
+    """One file from its `diff --git` line on; None when its names are not clear."""
     header = (reader.line or "").removeprefix("diff --git ")
     reader.next()
-    found, names = _extended(reader), _names(header)
-    if names is None and {"old_path", "new_path"} <= found.keys():
-        names = _split(header, found["old_path"], found["new_path"])
+    header_fields, names = _extended(reader), _names(header)
+    if names is None and {"old_path", "new_path"} <= header_fields.keys():
+        names = _split(header, header_fields["old_path"], header_fields["new_path"])
     if names is None:
         reader.problem(
             "path", f"the names in 'diff --git {header[:80]}' cannot be told apart or do not agree"
         )
         reader.skip_to_file()
         return None
-    values = {"old_path": names[0], "new_path": names[1]} | found
+    values = {"old_path": names[0], "new_path": names[1]} | header_fields
     if (values["old_path"], values["new_path"]) != names:
         reader.problem("path", f"'diff --git' names {names!r}, the header below it other files")
     values["binary"] = _binary(reader)
@@ -128,7 +128,7 @@ def _file(reader: _Reader) -> FileDiff | None:
 
 def _extended(reader: _Reader) -> dict[str, Any]:
     """The header between `diff --git` and the first hunk, as fields of the file."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     while reader.line is not None:
         fits = next(
             (
@@ -139,21 +139,21 @@ def _extended(reader: _Reader) -> dict[str, Any]:
             None,
         )
         if fits is None:
-            return found
+            return fields
         match, field, kind = fits
         value: str | int | None = match[1]
         if field == "similarity":
             value = int(match[1])
         elif field.endswith("_path"):
             value = unquoted(match[1])
-        if value is None or field in found or (kind and found.get("kind", kind) != kind):
+        if value is None or field in fields or (kind and fields.get("kind", kind) != kind):
             reader.problem("shape", f"{reader.line!r} contradicts the lines above it")
         else:
-            found[field] = value
+            fields[field] = value
             if kind:
-                found["kind"] = kind
+                fields["kind"] = kind
         reader.next()
-    return found
+    return fields
 
 
 def _names(header: str) -> tuple[str, str] | None:

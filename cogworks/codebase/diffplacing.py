@@ -56,9 +56,9 @@ def normalised_diff(text: str, sources: Mapping[str, str]) -> Normalised:
     Args:
         sources: every file the diff may touch, as it is.
     """
-    found = _read_and_placed(_plain_headers(text), sources)
-    if found.diff is not None or not _differ_in_endings(text, sources):
-        return found
+    exact = _read_and_placed(_plain_headers(text), sources)
+    if exact.diff is not None or not _differ_in_endings(text, sources):
+        return exact
     # Only the ends of lines may be another system's; each file keeps its own.
     return _read_and_placed(text.replace("\r\n", "\n"), sources, adapts=True)
 
@@ -66,10 +66,10 @@ def normalised_diff(text: str, sources: Mapping[str, str]) -> Normalised:
 def _read_and_placed(text: str, sources: Mapping[str, str], *, adapts: bool = False) -> Normalised:
     parsed = parse_diff(recounted(text))
     if parsed.problems:
-        return Normalised(None, tuple(f"line {found.line}: {found.text}" for found in parsed.problems))
+        return Normalised(None, tuple(f"line {of_file.line}: {of_file.text}" for of_file in parsed.problems))
     files = [_with_endings(file, sources) if adapts else file for file in parsed.diff.files]
     placed = [_placed(file, sources.get(file.old_path)) for file in files]
-    problems = tuple(problem for _, found in placed for problem in found)
+    problems = tuple(problem for _, of_file in placed for problem in of_file)
     return Normalised(None if problems else Diff(files=tuple(file for file, _ in placed)), problems)
 
 
@@ -115,11 +115,11 @@ def normalised_replacements(replacements: Sequence[Replacement], sources: Mappin
     by_path: dict[str, list[Replacement]] = {}
     for replacement in replacements:
         by_path.setdefault(replacement.path, []).append(replacement)
-    made = [_replaced(path, wanted, sources.get(path)) for path, wanted in by_path.items()]
-    problems = tuple(found for found in made if isinstance(found, str))
-    if not made:
+    results = [_replaced(path, wanted, sources.get(path)) for path, wanted in by_path.items()]
+    problems = tuple(result for result in results if isinstance(result, str))
+    if not results:
         problems = ("there is no edit",)
-    files = tuple(found for found in made if isinstance(found, FileDiff))
+    files = tuple(result for result in results if isinstance(result, FileDiff))
     return Normalised(None if problems else Diff(files=files), problems)
 
 
@@ -246,11 +246,11 @@ def _placed(file: FileDiff, source: str | None) -> tuple[FileDiff, tuple[str, ..
     there = lines_of(source)
     hunks, problems = list[Hunk](), list[str]()
     for number, hunk in enumerate(file.hunks, 1):
-        found = _place(hunk, there)
-        if isinstance(found, str):
-            problems.append(f"hunk {number} of {file.path!r} {found}")
+        place = _place(hunk, there)
+        if isinstance(place, str):
+            problems.append(f"hunk {number} of {file.path!r} {place}")
         else:
-            hunks.append(found)
+            hunks.append(place)
     hunks.sort(key=lambda hunk: hunk.first_old)
     moved = file.model_copy(update={"hunks": tuple(hunks)})
     if problems := [*problems, *(() if problems else mismatches(moved, source))]:

@@ -69,12 +69,12 @@ def _doubtful(run: Runs, top: Path) -> list[str] | None:
     None where git describes its index, which it may at any time, in a form that is not known here.
     """
     listed = run("ls-files", "--stage", "--debug", "-z")
-    found = _ENTRY.findall(listed)
-    if len(found) != listed.count("\0"):
+    entries = _ENTRY.findall(listed)
+    if len(entries) != listed.count("\0"):
         return None
     return [
         entry
-        for entry, path, seconds, nanoseconds in found
+        for entry, path, seconds, nanoseconds in entries
         if _changed_ns(f"{top}/{path}") != int(seconds) * _SECOND + int(nanoseconds)
         and not entry.startswith(SUBMODULE)
     ]
@@ -159,10 +159,10 @@ class KnownTrees:
         name = self._name(lying)
         if name in self._known:
             return self._known[name]
-        found = ask()
+        tree = ask()
         if self._name(lying) == name:
-            self._known[name] = found
-        return found
+            self._known[name] = tree
+        return tree
 
     def _name(self, lying: Lying) -> str:
         digest = hashlib.sha256()

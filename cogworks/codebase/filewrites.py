@@ -1,4 +1,4 @@
-"""Writes several files below one directory, or takes back what was written of them; tells names and texts from bytes."""
+"""Writes several files below one directory, or takes back what was written of them; separates names and texts from bytes."""
 
 import re
 from collections.abc import Sequence

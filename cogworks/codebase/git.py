@@ -134,8 +134,8 @@ class Git:
             GitFailed: it cannot be read.
         """
         asked = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
-        told = self.run("-c", "safe.directory=*", *asked, cwd=checkout, ok=(0, 1))
-        drivers = dict.fromkeys(key.rpartition(".")[0] for key in told.split("\0") if key)
+        listed = self.run("-c", "safe.directory=*", *asked, cwd=checkout, ok=(0, 1))
+        drivers = dict.fromkeys(key.rpartition(".")[0] for key in listed.split("\0") if key)
         git = copy.copy(self)
         git._environment = {**self._environment, "GIT_ALLOW_PROTOCOL": "none"}  # noqa: SLF001  # of the same class
         # An empty command is none, and then a filter may not be required.

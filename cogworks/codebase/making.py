@@ -32,28 +32,28 @@ def is_repository(path: Path) -> bool:
     return (path / ".git").exists()
 
 
-def repository_at(found: Path, folder: Path, git: Git) -> Path:
-    """What was found as a repository with a working copy: itself, or one made of it below the folder.
+def repository_at(source: Path, folder: Path, git: Git) -> Path:
+    """A repository with a working copy of a source: the source itself, or one made of it below the folder.
 
     Raises:
         CodebaseError: it is none of what a repository can be made of.
     """
-    if found.is_dir() and is_repository(found):
-        return found
+    if source.is_dir() and is_repository(source):
+        return source
     made = folder / "repository"
-    if found.suffix == BUNDLE or (found.is_dir() and (found / "HEAD").is_file()):
+    if source.suffix == BUNDLE or (source.is_dir() and (source / "HEAD").is_file()):
         try:
-            git.run("clone", "--quiet", str(found), str(made), cwd=folder)
+            git.run("clone", "--quiet", str(source), str(made), cwd=folder)
         except GitFailed as error:
-            raise CodebaseError(f"{found} cannot be cloned: {error.stderr.strip()}") from error
+            raise CodebaseError(f"{source} cannot be cloned: {error.stderr.strip()}") from error
         return made
-    if found.is_dir():
-        copy_folder(found, made, left_out=shutil.ignore_patterns(*_LEFT_BEHIND))
-    elif found.name.endswith(ARCHIVES):
-        _unpack(found, made)
+    if source.is_dir():
+        copy_folder(source, made, left_out=shutil.ignore_patterns(*_LEFT_BEHIND))
+    elif source.name.endswith(ARCHIVES):
+        _unpack(source, made)
     else:
         raise CodebaseError(
-            f"{found} is no repository. Give a folder, a bundle of git ({BUNDLE}) or an archive of plain files "
+            f"{source} is no repository. Give a folder, a bundle of git ({BUNDLE}) or an archive of plain files "
             f"({', '.join(ARCHIVES)})"
         )
     first_commit(made, git)
@@ -223,19 +223,19 @@ def borrow(checkout: Path, folder: Path, git: Git, *, read: _Read | None = None)
 
 
 def _changed(read: _Read) -> tuple[str, ...]:
-    told = read(
+    status = read(
         "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"
     )
-    return tuple(sorted(entry[3:] for entry in told.split("\0") if entry and not entry.endswith("/")))
+    return tuple(sorted(entry[3:] for entry in status.split("\0") if entry and not entry.endswith("/")))
 
 
-def _put(found: Path, place: Path) -> None:
+def _put(source: Path, place: Path) -> None:
     """Links stay links, and what is neither file nor link is gone in the copy."""
     if place.is_symlink() or place.is_file():
         place.unlink()
-    if found.is_symlink() or found.is_file():
+    if source.is_symlink() or source.is_file():
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(found, place, follow_symlinks=False)
+        shutil.copy2(source, place, follow_symlinks=False)
         if not place.is_symlink():
             place.chmod(place.stat().st_mode | 0o600)
 
@@ -247,7 +247,7 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def content_digest(place: Path, mode: int) -> str:
-    """What tells the content of a file or link from another; nothing for what is neither."""
+    """What separates the content of a file or link from another; nothing for what is neither."""
     if stat.S_ISLNK(mode):
         return os.fsencode(place.readlink()).hex()
     if not stat.S_ISREG(mode):

@@ -55,27 +55,27 @@ def join(
         # With what both sides began with between them, whoever decides sees who changed what.
         options = ("--quiet", "--no-commit", "--no-ff", "--no-verify")
         run("-c", "merge.conflictStyle=diff3", "merge", *options, other, extra=authorship)
-        found = Joined()
+        joined = Joined()
     except GitFailed:
         paths = sorted(zsplit(run("diff", "--name-only", "--diff-filter=U", "-z")))
         if not paths:
             run("reset", "--hard", "--quiet", head)
             raise
-        told = run("log", f"--max-count={MAX_SUBJECTS}", "--format=%s", f"{head}..{other}", "--", *paths)
+        subjects = run("log", f"--max-count={MAX_SUBJECTS}", "--format=%s", f"{head}..{other}", "--", *paths)
         marked = {path: text for path in paths if has_marks(text := read(path) or "")}
         for path, text in marked.items():
             (root / path).write_bytes(_without_names(text).encode())
-        found = Joined(
+        joined = Joined(
             conflicts=tuple(path for path in paths if path in marked),
             undecided=tuple(path for path in paths if path not in marked),
-            subjects=tuple(told.splitlines()),
+            subjects=tuple(subjects.splitlines()),
         )
     run("add", "--all")
     tree = run("write-tree").strip()
     # The merge is over for git: nothing but the files says of it, and whatever rolls back ends it.
     run("reset", "--hard", "--quiet", head)
     run("read-tree", "--reset", "-u", tree)
-    return found
+    return joined
 
 
 def _without_names(text: str) -> str:

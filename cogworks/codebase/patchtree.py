@@ -188,9 +188,9 @@ class PatchTree:
 
     def staged(self) -> tuple[StagedFile, ...]:
         """What differs between the last commit and what is staged."""
-        return self._staged.since(self._head(), self._found_staged)
+        return self._staged.since(self._head(), self._read_staged)
 
-    def _found_staged(self) -> tuple[StagedFile, ...]:
+    def _read_staged(self) -> tuple[StagedFile, ...]:
         fields = zsplit(self._run(*_RAW, "HEAD"))
         pairs = zip(fields[::2], fields[1::2], strict=True)
         entries = [(*about.removeprefix(":").split(" "), path) for about, path in pairs]
@@ -301,14 +301,14 @@ class PatchTree:
             self._remove_new(frozenset(paths), frozenset(state.untracked))
             self._run("read-tree", "--reset", "-u", tree)
             entries = self._entries()
-            found, manifest = self._tree_of(entries), self._manifest(entries.untracked)
+            tree_now, manifest = self._tree_of(entries), self._manifest(entries.untracked)
         except OSError as error:
             raise RollbackFailed(
                 f"{self._path}: rolling back failed: {error}. Remove the worktree."
             ) from error
-        if found != tree or manifest != state.manifest:
+        if tree_now != tree or manifest != state.manifest:
             changed = sorted({*entries.untracked} ^ {*state.untracked})[:5]
-            what = f"left tree {found}, not {tree}" if found != tree else "left other files than before"
+            what = f"left tree {tree_now}, not {tree}" if tree_now != tree else "left other files than before"
             raise RollbackFailed(
                 f"{self._path}: rolling back {what}{': ' + ', '.join(changed) if changed else ''}. Look at the "
                 "worktree, then remove it."
@@ -359,13 +359,13 @@ class PatchTree:
     def _digest(self, path: str) -> str:
         """Mode and content of what is not tracked; read again only when its time stamps or size changed."""
         place = self._path / path
-        found = place.lstat()
-        marks = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        status = place.lstat()
+        marks = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
         known = self._digests.get(path)
         if known is None or known[0] != marks or path.endswith("/"):
-            known = (marks, content_digest(place, found.st_mode))
+            known = (marks, content_digest(place, status.st_mode))
             self._digests[path] = known
-        return f"{stat.S_IFMT(found.st_mode)} {stat.S_IMODE(found.st_mode)} {known[1]}"
+        return f"{stat.S_IFMT(status.st_mode)} {stat.S_IMODE(status.st_mode)} {known[1]}"
 
     def _blobs(self, names: Sequence[str]) -> list[str | None]:
         """The text of each object; None where there is none, or it is no file."""

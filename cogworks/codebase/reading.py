@@ -8,8 +8,8 @@ from cogworks.codebase.confined import read_file
 
 def read_text(root: Path, path: str) -> str | None:
     """The text of a file below `root` as it lies there; None when there is none that is text in UTF-8, or the path leads elsewhere."""
-    found = read_file(root, path) if path_problem(path) is None else None
+    file = read_file(root, path) if path_problem(path) is None else None
     try:
-        return found.data.decode() if found else None
+        return file.data.decode() if file else None
     except UnicodeDecodeError:
         return None

@@ -10,7 +10,7 @@ from cogworks.codebase.git import zsplit
 from cogworks.own_folders import closed_folder
 
 # In `info/attributes`, which counts more than any file of the repository. A filter needs a program that git's configuration
-# names, and none is read here; the attribute stays, for it tells what Git LFS keeps.
+# names, and none is read here; the attribute stays, for it shows what Git LFS keeps.
 _NEUTRAL = "* -text -ident !eol !working-tree-encoding\n"
 _REGULAR = ("100644", "100755")
 

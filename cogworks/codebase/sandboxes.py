@@ -115,8 +115,8 @@ class Sandboxes:
     def sweep(self) -> None:
         """Remove what processes left that are no more."""
         with self._mutex:
-            found = [path for path in sorted(self._folder.iterdir()) if path.name != _LOCKS]
-            for path in self._places.each_free(found):
+            paths = [path for path in sorted(self._folder.iterdir()) if path.name != _LOCKS]
+            for path in self._places.each_free(paths):
                 self._remove(path)
 
     def _remove(self, path: Path) -> None:

@@ -31,13 +31,13 @@ class PastCommit(NamedTuple):
 
 def contents(run: Runs) -> Mapping[str, str]:
     """Path -> object id of the content of every tracked regular file, as last written down in the index."""
-    found: dict[str, str] = {}
+    oids: dict[str, str] = {}
     for entry in zsplit(run("ls-files", "--stage", "-z")):
         facts, path = entry.split("\t", 1)
         mode, oid, _ = facts.split(" ")
         if mode in _REGULAR:
-            found[path] = oid
-    return found
+            oids[path] = oid
+    return oids
 
 
 def attributes(run: Runs, paths: Callable[[], Sequence[str]]) -> Mapping[str, Collection[str]]:
@@ -50,11 +50,11 @@ def attributes(run: Runs, paths: Callable[[], Sequence[str]]) -> Mapping[str, Co
         return {}
     text = run("check-attr", "-z", "--stdin", *_ATTRIBUTES, stdin="".join(f"{path}\0" for path in paths()))
     values = zsplit(text)
-    found: dict[str, set[str]] = defaultdict(set)
+    kinds: dict[str, set[str]] = defaultdict(set)
     for path, name, value in zip(values[::3], values[1::3], values[2::3], strict=True):
         if value not in _NO:
-            found[path].add(_ATTRIBUTES[name])
-    return found
+            kinds[path].add(_ATTRIBUTES[name])
+    return kinds
 
 
 def past(run: Runs, limit: int) -> tuple[PastCommit, ...]:
@@ -65,12 +65,12 @@ def past(run: Runs, limit: int) -> tuple[PastCommit, ...]:
     # What the work under way made is no history of the repository.
     options = (*_HISTORY, f"--max-count={limit}", "--invert-grep", f"--grep=^{VISIT_TRAILER}")
     text = run("-c", "core.quotePath=false", "log", *options, f"--format={_BEGIN}%B{_MIDDLE}", "HEAD")
-    found = []
+    commits = []
     for part in text.split(_BEGIN)[1:]:
         message, _, names = part.partition(_MIDDLE)
         paths = tuple(name.strip("\n") for name in names.split("\0") if name.strip("\n"))
-        found.append(PastCommit(message.strip(), paths))
-    return tuple(found)
+        commits.append(PastCommit(message.strip(), paths))
+    return tuple(commits)
 
 
 class Hit(NamedTuple):
@@ -97,11 +97,11 @@ def grep(run: Runs, text: str, *, is_regex: bool) -> tuple[Hit, ...] | str:
         return "A search is for text within one line."
     options = ("-n", "-I", "--full-name", "--no-color", "-z", "--max-depth=-1", how)
     try:
-        found = run("grep", *options, "-e", pattern, "--", ok=(0, 1), extra={"LC_ALL": "C.UTF-8"})
+        output = run("grep", *options, "-e", pattern, "--", ok=(0, 1), extra={"LC_ALL": "C.UTF-8"})
     except GitFailed as error:
         return f"{text!r} cannot be looked for: {(error.stderr.strip().splitlines() or ['git failed'])[-1][:200]}"
     hits = []
-    for entry in found.split("\n")[:MAX_HITS]:
+    for entry in output.split("\n")[:MAX_HITS]:
         path, _, rest = entry.partition("\0")
         number, _, line = rest.partition("\0")
         if path and number.isdigit():
@@ -122,13 +122,13 @@ def commits(run: Runs, path: str, limit: int) -> tuple[tuple[str, PastCommit], .
         "--",
         path or ".",
     )
-    found = []
+    by_oid = []
     for part in text.split(_BEGIN)[1:]:
         message, _, names = part.partition(_MIDDLE)
         oid, _, words = message.partition(" ")
         paths = tuple(name.strip("\n") for name in names.split("\0") if name.strip("\n"))
-        found.append((oid, PastCommit(words.strip(), paths)))
-    return tuple(found)
+        by_oid.append((oid, PastCommit(words.strip(), paths)))
+    return tuple(by_oid)
 
 
 def patch(run: Runs, oid: str) -> str | None:
@@ -158,13 +158,13 @@ class Checkout:
 
     def contents(self) -> Mapping[str, str]:
         """Path -> object id of its content in the commit."""
-        found = {}
+        oids = {}
         for entry in zsplit(self._run("ls-tree", "-r", "-z", "HEAD")):
             facts, path = entry.split("\t", 1)
             mode, _, oid = facts.split(" ")
             if mode in _REGULAR and path.encode(errors="replace").decode() == path:
-                found[path] = oid
-        return found
+                oids[path] = oid
+        return oids
 
     def attributes(self) -> Mapping[str, Collection[str]]:
         """Path -> `generated`, `vendored`, as the repository says of it."""

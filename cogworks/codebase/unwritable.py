@@ -72,14 +72,14 @@ def ignoring_rule(run: Callable[..., str], path: str) -> str:
 def _rules_for(run: Callable[..., str], asked: Iterable[str], *options: str) -> dict[str, str]:
     listed = "".join(f"{path}\0" for path in asked)
     answer = run("check-ignore", "-v", "-z", *options, "--stdin", stdin=listed, ok=(0, 1)).split("\0")
-    found: dict[str, str] = {}
+    rules: dict[str, str] = {}
     for at in range(0, len(answer) - 1, _PARTS):
         source, line, pattern, path = answer[at : at + _PARTS]
         # The last rule that fits decides, and it may be one that lets the file in.
         if not pattern.startswith("!"):
             place = source if source.endswith(_IGNORES) else "git's own info/exclude"
-            found[path] = f"{place}:{line} `{pattern}`"
-    return found
+            rules[path] = f"{place}:{line} `{pattern}`"
+    return rules
 
 
 def sets_rules(paths: Iterable[str]) -> bool:
@@ -87,9 +87,9 @@ def sets_rules(paths: Iterable[str]) -> bool:
     return any(path.rpartition("/")[2] in RULES for path in paths)
 
 
-def in_words(found: Mapping[str, str]) -> str | None:
+def in_words(rules: Mapping[str, str]) -> str | None:
     """Why the files are not written, None when all of them may be."""
-    return "\n".join(found.values()) or None
+    return "\n".join(rules.values()) or None
 
 
 _PASSWORD = (

@@ -93,7 +93,7 @@ class WorkingCopy:
 
     def base(self) -> CommitOid | None:
         """The commit where the work left its base branch; None when that branch is gone or nobody said which it is."""
-        start = self._found(self._base_branch) if self._base_branch else None
+        start = self._commit_of(self._base_branch) if self._base_branch else None
         if start is None:
             return None
         return CommitOid(self._run("merge-base", start, "HEAD", ok=(0, 1)).strip() or start)
@@ -126,9 +126,9 @@ class WorkingCopy:
         """Text of a file with its own line ends; None when absent, behind a symbolic link or not UTF-8."""
         if path_problem(path) is not None:
             return None
-        found = read_file(self._path, normalised(path))
+        file = read_file(self._path, normalised(path))
         try:
-            return None if found is None else found.data.decode()
+            return None if file is None else file.data.decode()
         except UnicodeDecodeError:
             return None
 
@@ -159,7 +159,7 @@ class WorkingCopy:
     def read_newest(self, path: str, branch: BranchName) -> str | None:
         """Text of a file as a fetched branch of the remote has it where it changed there since the work left that branch,
         else as `read`; a branch that was not fetched, or has no such file any more, has nothing newer."""
-        there = self._found(branch) if path_problem(path) is None else None
+        there = self._commit_of(branch) if path_problem(path) is None else None
         fork = self._run("merge-base", there, "HEAD", ok=(0, 1)).strip() if there else ""
         newest = self._blob(there, path) if there else ""
         if not newest or not fork or newest == self._blob(CommitOid(fork), path):
@@ -192,8 +192,8 @@ class WorkingCopy:
             return reason
         places = [normalised(change.path) for change in changes]
         removed = {place for place, change in zip(places, changes, strict=True) if change.action == "delete"}
-        found = [obstacle(self._path, place, removed=removed) for place in places]
-        if obstacles := [text for text in found if text is not None]:
+        all_obstacles = [obstacle(self._path, place, removed=removed) for place in places]
+        if obstacles := [text for text in all_obstacles if text is not None]:
             return "the working copy has obstacles:\n" + "\n".join(f"  - {text}" for text in obstacles)
         written = [place for place in places if place not in removed]
         if (reason := in_words(unwritable(self._run, written))) is not None:
@@ -229,10 +229,10 @@ class WorkingCopy:
         if goal.tracked != goal.tree:
             # As a reset, so that git goes on knowing which files it has read.
             self._run("read-tree", "--reset", goal.tracked)
-        found = whole_tree(self._run, self._path)
-        if found != goal.tree:
+        tree = whole_tree(self._run, self._path)
+        if tree != goal.tree:
             raise CodebaseError(
-                f"{self._path}: rolling back left tree {found}, not {goal.tree}. Remove the directory; it will be rebuilt."
+                f"{self._path}: rolling back left tree {tree}, not {goal.tree}. Remove the directory; it will be rebuilt."
             )
 
     def diff(self, base: str) -> str:
@@ -249,7 +249,7 @@ class WorkingCopy:
 
     def changed_since(self, oid: CommitOid) -> Sequence[str] | None:
         """The files in which the last commit differs from another one; None where that commit is not here."""
-        start = self._found(oid)
+        start = self._commit_of(oid)
         if start is None:
             return None
         return zsplit(self._run("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", start, "HEAD"))
@@ -278,7 +278,9 @@ class WorkingCopy:
             GitFailed: anything else but a rejection.
         """
         ref, head = f"refs/heads/{branch}", self.head
-        refuse_other_bytes(self._run, self._path, since=self._found(expected) if expected else self.base())
+        refuse_other_bytes(
+            self._run, self._path, since=self._commit_of(expected) if expected else self.base()
+        )
         lease = f"--force-with-lease={ref}:{expected or ''}"
         arguments = ("push", "--porcelain", "--no-verify", lease, self._remote.url, f"{head}:{ref}")
         try:
@@ -337,7 +339,7 @@ class WorkingCopy:
     def fork(self, oid: CommitOid) -> CommitOid | None:
         """The newest commit that the head and another one both hold; the other one itself where the head holds it. None where
         that is not here, or they have nothing in common."""
-        there = self._found(oid)
+        there = self._commit_of(oid)
         return CommitOid(self._run("merge-base", there, "HEAD", ok=(0, 1)).strip()) or None if there else None
 
     def join(self, oid: CommitOid) -> Joined:
@@ -362,20 +364,20 @@ class WorkingCopy:
         return authorship(self._identity, seconds)
 
     def _resolve(self, base: str) -> CommitOid:
-        if (found := self._found(base)) is not None:
-            return found
+        if (commit := self._commit_of(base)) is not None:
+            return commit
         raise CodebaseError(
             f"{self._path}: {base!r} is neither a fetched branch nor a commit. Open the copy with it."
         )
 
-    def _found(self, base: str) -> CommitOid | None:
+    def _commit_of(self, base: str) -> CommitOid | None:
         # Tags are at hand too, and none is a branch.
         other = base if _COMMIT.fullmatch(base) else f"refs/heads/{base}"
         for name in (f"refs/remotes/origin/{base}", other):
-            found = self._run(
+            output = self._run(
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128)
             )
-            if oid := found.strip():
+            if oid := output.strip():
                 return CommitOid(oid)
         return None
 

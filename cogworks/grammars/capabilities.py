@@ -36,8 +36,8 @@ def uses_of(path: str, text: str) -> tuple[Use, ...] | None:
     facts = gather(spec, data)
     if isinstance(facts, Unreadable):
         return None
-    found = {*_imported(facts, reach), *_called(facts, reach), *_formed(spec, data, reach)}
-    return tuple(sorted(found))
+    uses = {*_imported(facts, reach), *_called(facts, reach), *_formed(spec, data, reach)}
+    return tuple(sorted(uses))
 
 
 def _imported(facts: FileFacts, reach: Reach) -> Iterator[Use]:

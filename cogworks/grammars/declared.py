@@ -59,8 +59,8 @@ def _without_end(text: str) -> str:
 
 def _body(node: Node) -> Node | None:
     for field in _BODIES:
-        if (found := node.child_by_field_name(field)) is not None:
-            return found
+        if (body := node.child_by_field_name(field)) is not None:
+            return body
     value = _value(node)
     if value is not None and (inner := value.child_by_field_name("body")) is not None:
         return inner
@@ -71,20 +71,20 @@ def _body(node: Node) -> Node | None:
 
 def _value(node: Node) -> Node | None:
     """The function or class that a declaration or an assignment gives a name: `const f = () => …`, `a.f = () => …`."""
-    if (found := node.child_by_field_name("value")) is not None:
-        return found
+    if (value := node.child_by_field_name("value")) is not None:
+        return value
     right = node.child_by_field_name("right")
     return right if right is not None and right.type in _NAMED_BY_ASSIGNMENT else None
 
 
 def parameters_of(node: Node) -> tuple[Parameter, ...]:
     """What a declaration takes; nothing for those that take nothing."""
-    found = _parameter_list(node)
-    if found is None:
+    listed = _parameter_list(node)
+    if listed is None:
         single = _value(node)
         alone = single.child_by_field_name("parameter") if single is not None else None
         return (Parameter(text_of(alone)),) if alone is not None else ()
-    return tuple(each for child in found.named_children[:_MAX_PARAMETERS] for each in _parameters(child))
+    return tuple(each for child in listed.named_children[:_MAX_PARAMETERS] for each in _parameters(child))
 
 
 def _parameter_list(node: Node) -> Node | None:
@@ -93,8 +93,8 @@ def _parameter_list(node: Node) -> Node | None:
     for _ in range(_MAX_STEPS):
         if at is None:
             return None
-        if (found := at.child_by_field_name("parameters")) is not None:
-            return found
+        if (parameters := at.child_by_field_name("parameters")) is not None:
+            return parameters
         at = at.child_by_field_name("declarator") or _value(at)
     return None
 
@@ -119,7 +119,7 @@ def _names(node: Node) -> list[str]:
         return []  # C says so that there is none.
     at = node
     for _ in range(_MAX_STEPS):
-        inner = next((found for each in _NAMES if (found := at.child_by_field_name(each)) is not None), None)
+        inner = next((child for each in _NAMES if (child := at.child_by_field_name(each)) is not None), None)
         if inner is None:
             break
         at = inner

@@ -111,8 +111,8 @@ def gather(spec: LanguageSpec, data: bytes, *, is_outline: bool = False) -> File
     parsed = parse(spec, data)
     if isinstance(parsed, Unreadable):
         return parsed
-    found = matches(spec, parsed, without=_NOT_OUTLINED if is_outline else frozenset())
-    return _Gatherer(spec, data, parsed, found, is_outline=is_outline).facts()
+    captures = matches(spec, parsed, without=_NOT_OUTLINED if is_outline else frozenset())
+    return _Gatherer(spec, data, parsed, captures, is_outline=is_outline).facts()
 
 
 class _Gatherer:
@@ -121,7 +121,7 @@ class _Gatherer:
         spec: LanguageSpec,
         data: bytes,
         parsed: Parsed,
-        found: Sequence[tuple[int, Match]],
+        captures: Sequence[tuple[int, Match]],
         *,
         is_outline: bool,
     ) -> None:
@@ -129,7 +129,7 @@ class _Gatherer:
         self._spec, self._data, self._mistakes = spec, data, parsed.mistakes
         self._line_count = data.count(b"\n") + (not data.endswith(b"\n"))
         self._nodes: dict[str, list[Node]] = {}
-        self._stretches = _stretches(spec, data, found, self._nodes)
+        self._stretches = _stretches(spec, data, captures, self._nodes)
         self._leads = Leads(self._nodes.get("lead", ()), data)
         self._definitions: list[Definition] = []
         self._ends: list[tuple[int, int, int]] = []
@@ -145,7 +145,7 @@ class _Gatherer:
             definitions=tuple(self._definitions),
             calls=tuple(self._calls()),
             imports=tuple(self._imports()),
-            mistakes=tuple(self._told_mistakes())[:MAX_LISTED_MISTAKES],
+            mistakes=tuple(self._reported_mistakes())[:MAX_LISTED_MISTAKES],
             doubts=tuple(self._spec.doubts.get(each, each) for each in sorted(doubts)),
             package="".join(package).strip(),
         )
@@ -180,25 +180,25 @@ class _Gatherer:
     def _start(self, place: int) -> int:
         return 0 if place == FILE else self._ends[place][0]
 
-    def _described(self, own: Definition, found: _Stretch, lead: Lead) -> Definition:
-        header = header_of(found.node, self._data)
-        told = own._replace(
+    def _described(self, own: Definition, stretch: _Stretch, lead: Lead) -> Definition:
+        header = header_of(stretch.node, self._data)
+        described = own._replace(
             signature=shortened(header), documentation=lead.documentation(self._spec.documentation)
         )
         if self._is_outline:
-            return told
-        start, end = found.node.start_byte, found.node.end_byte
+            return described
+        start, end = stretch.node.start_byte, stretch.node.end_byte
         # A member that is assigned from outside (`a.b = …`) can be used by whoever can use what it belongs to.
-        is_exported = self._exported.holds(start, end, found.name, *found.owner)
+        is_exported = self._exported.holds(start, end, stretch.name, *stretch.owner)
         word = self._access.last(self._start(own.parent), start)
         around = "" if own.parent == FILE else self._definitions[own.parent].kind
         visible = Visible(own.name, own.kind, header, is_exported, word, around)
         parent_is_public = own.parent == FILE or self._definitions[own.parent].is_public
         inside_code = around in ("function", "method", "test")
-        return told._replace(
+        return described._replace(
             is_public=parent_is_public and not inside_code and self._spec.is_public(visible),
             is_test=own.kind == "test" or is_test_by_form(self._spec, own.name, own.kind, header, lead.text),
-            parameters=parameters_of(found.node),
+            parameters=parameters_of(stretch.node),
             decorators=lead.attributes(),
         )
 
@@ -242,15 +242,15 @@ class _Gatherer:
             for module, name, alias in self._spec.imports(slice_of(node, self._data)[:10_000]):
                 yield Imported(node.start_point.row + 1, module, name, alias)
 
-    def _told_mistakes(self) -> Iterator[Mistake]:
+    def _reported_mistakes(self) -> Iterator[Mistake]:
         """Without those in lines that the grammar is known not to read."""
         gaps = re.compile(self._spec.gaps, re.MULTILINE) if self._spec.gaps else None
         for node in self._mistakes:
             start = self._data.rfind(b"\n", 0, node.start_byte) + 1
             line = self._data[start : node.end_byte + _LOOK_BACK][:_MAX_LINE].decode(errors="replace")
-            told = _mistake(node)
-            if gaps is None or not gaps.search(f"{line}\n{told.message}"):
-                yield told
+            mistake = _mistake(node)
+            if gaps is None or not gaps.search(f"{line}\n{mistake.message}"):
+                yield mistake
 
     @cached_property
     def _access(self) -> Inside:
@@ -277,22 +277,22 @@ def receiver_in(before: bytes) -> str | None:
 
 
 def _stretches(
-    spec: LanguageSpec, data: bytes, found: Sequence[tuple[int, Match]], others: dict[str, list[Node]]
+    spec: LanguageSpec, data: bytes, matches: Sequence[tuple[int, Match]], others: dict[str, list[Node]]
 ) -> list[_Stretch]:
     """The definitions and scopes, outer ones first; every other capture goes to `others`."""
     chosen: dict[tuple[int, int], tuple[int, _Stretch]] = {}
-    for pattern, captures in found:
-        kind = next((each for each in captures if each.startswith(_DEFINES) or each == "scope"), None)
-        for name, nodes in captures.items():
+    for pattern, nodes_by_name in matches:
+        kind = next((each for each in nodes_by_name if each.startswith(_DEFINES) or each == "scope"), None)
+        for name, nodes in nodes_by_name.items():
             if name not in (kind, "name", "owner"):
                 others.setdefault(name, []).extend(nodes)
         if kind is None:
             continue
-        node = captures[kind][0]
+        node = nodes_by_name[kind][0]
         key = (node.start_byte, node.end_byte)
         if key in chosen and chosen[key][0] <= pattern:
             continue
-        if (stretch := _stretch(spec, data, kind, captures)) is not None:
+        if (stretch := _stretch(spec, data, kind, nodes_by_name)) is not None:
             chosen[key] = (pattern, stretch)
     return [chosen[key][1] for key in sorted(chosen, key=lambda each: (each[0], -each[1]))]
 

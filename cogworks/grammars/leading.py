@@ -29,8 +29,8 @@ class Lead(NamedTuple):
 
     def documentation(self, signs: Sequence[str]) -> str:
         """The comments among them that document, without their signs."""
-        told = [each for each in self.pieces if _is_comment(each) and each.startswith(tuple(signs))]
-        return "\n".join(_plain(each) for each in told).strip()[:_MAX_CHARS]
+        comments = [each for each in self.pieces if _is_comment(each) and each.startswith(tuple(signs))]
+        return "\n".join(_plain(each) for each in comments).strip()[:_MAX_CHARS]
 
     def attributes(self) -> tuple[str, ...]:
         """The others, each on one line."""
@@ -66,30 +66,34 @@ class Leads:
         if same is not None and same[0] < row:
             pieces.append(same[1])
             top = row = same[0]
-        while (found := self._by_last_row.get(row - 1) or self._apart(row)) is not None:
-            row = top = found[0]
-            pieces.append(found[1])
+        while (piece := self._by_last_row.get(row - 1) or self._apart(row)) is not None:
+            row = top = piece[0]
+            pieces.append(piece[1])
         return Lead((*reversed(pieces), *beside), top)
 
     def _apart(self, row: int) -> tuple[int, str] | None:
         """A comment that documents what comes next, one empty line above it; what begins a file speaks of the file."""
         if row < _LEAST_ROWS_ABOVE or row - 1 not in self._empty_rows:
             return None
-        found = self._by_last_row.get(row - 2)
-        return found if found is not None and found[0] > 0 and found[1].startswith(_DOCUMENTS_NEXT) else None
+        comment = self._by_last_row.get(row - 2)
+        return (
+            comment
+            if comment is not None and comment[0] > 0 and comment[1].startswith(_DOCUMENTS_NEXT)
+            else None
+        )
 
     def _beside(self, node: Node) -> tuple[str, ...]:
         """What stands on the same line before it: `{ #[test] fn f() {} }`."""
-        found: list[str] = []
+        pieces: list[str] = []
         at = node.start_byte
-        while len(found) < _MOST_BESIDE:
+        while len(pieces) < _MOST_BESIDE:
             blank = self._data[max(0, at - _MAX_BLANK) : at]
             at -= len(blank) - len(blank.rstrip(b" \t"))
             if (before := self._by_end.get(at)) is None:
                 break
-            found.append(slice_of(before, self._data))
+            pieces.append(slice_of(before, self._data))
             at = before.start_byte
-        return tuple(reversed(found))
+        return tuple(reversed(pieces))
 
 
 def _is_comment(text: str) -> bool:

@@ -125,17 +125,17 @@ def _family(capture: str) -> str:
 
 def _examined(tree: Tree) -> Parsed | Unreadable:
     """The tree with its mistakes, without recursion; no tree where too much of it is loose."""
-    found: list[Node] = []
+    mistakes: list[Node] = []
     loose = 0
     waiting = [tree.root_node]
     while waiting:
         node = waiting.pop()
         if node.is_error or node.is_missing:
-            if len(found) < MAX_MISTAKES and not (found and node.start_byte < found[-1].end_byte):
-                found.append(node)
+            if len(mistakes) < MAX_MISTAKES and not (mistakes and node.start_byte < mistakes[-1].end_byte):
+                mistakes.append(node)
             loose = max(loose, node.child_count)
         if loose > _MAX_LOOSE:
             return Unreadable("can hardly be read as its language at all")
         if node.has_error:
             waiting += [each for each in reversed(node.children) if each.has_error or each.is_missing]
-    return Parsed(tree, tuple(found))
+    return Parsed(tree, tuple(mistakes))

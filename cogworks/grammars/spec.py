@@ -66,7 +66,7 @@ class LanguageSpec:
     test_marks: tuple[str, ...] = ()
     """What stands in or right above the header of a test."""
     test_names: str = ""
-    """Expression for the names of functions that are tests in such a file; empty: names tell nothing."""
+    """Expression for the names of functions that are tests in such a file; empty: names say nothing."""
     test_sign: str = ""
     """Expression for what the header of a test by name contains as well."""
     doubts: Mapping[str, str] = field(default_factory=dict)

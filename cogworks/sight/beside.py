@@ -33,10 +33,10 @@ def shown_beside(given: Sequence[Beside], sought: Sought, room: int) -> Iterator
     scored.sort(key=lambda entry: (-entry[0], entry[1].name))
     for place, (score, each, card) in enumerate(scored):
         share = 1.0 if place == len(scored) - 1 else _FIRST_SHARE
-        found = _at_best_level(each, card, sought, round(room * share), score)
-        if found is not None:
-            room -= tokens_of(found.text)
-            yield found
+        shown = _at_best_level(each, card, sought, round(room * share), score)
+        if shown is not None:
+            room -= tokens_of(shown.text)
+            yield shown
 
 
 def score_of(card: Card, sought: Sought) -> float:
@@ -56,8 +56,8 @@ def _at_best_level(each: Beside, card: Card, sought: Sought, room: int, score: f
         return ShownBeside(each.name, "whole", each.text, score, each.why)
     lines = each.text.splitlines()
     definitions = card.definitions or sections_of(each.path, lines)
-    found = excerpt(each.path, lines, definitions, sought, room)
-    if found is not None and found.text:
-        return ShownBeside(each.name, "slices", found.text, score, each.why)
+    cut = excerpt(each.path, lines, definitions, sought, room)
+    if cut is not None and cut.text:
+        return ShownBeside(each.name, "slices", cut.text, score, each.why)
     outline = outline_text(definitions, [0.0] * len(definitions), room)
     return ShownBeside(each.name, "outline", outline, score, each.why) if outline else None

@@ -71,8 +71,8 @@ def called_by(
         known = by_name.get(each.name)
         if known is None or _length(each) > _length(definitions[known]):
             by_name[each.name] = other
-    found = (by_name[name] for name in dict.fromkeys(called) if name in by_name)
-    return _best([other for other in found if other not in but], scores)
+    places = (by_name[name] for name in dict.fromkeys(called) if name in by_name)
+    return _best([other for other in places if other not in but], scores)
 
 
 def users_of(
@@ -90,12 +90,12 @@ def users_of(
         scores, but: as of `called_by`.
     """
     name = re.compile(rf"(?<![\w$]){re.escape(definitions[place].name)}(?![\w$])")
-    found = [
+    places = [
         other
         for other, each in enumerate(definitions)
         if other not in (place, *but) and each.kind in _USERS and name.search(texts[other])
     ]
-    return _best(found, scores)
+    return _best(places, scores)
 
 
 def _best(places: Sequence[int], scores: Sequence[float]) -> list[int]:

@@ -279,16 +279,16 @@ class _Excerpt:
     def _without_documentation(self, own: Outlined) -> list[Stretch]:
         """The header and the code of a definition."""
         header, last = self._header_end(own), min(own.last, len(self._lines))
-        told = self._passages.told(range(header + 1, last + 1))
-        return [(own.line, header), (max(told.stop, header + 1), last)]
+        documented = self._passages.documentation(range(header + 1, last + 1))
+        return [(own.line, header), (max(documented.stop, header + 1), last)]
 
     def _around(self, own: Outlined) -> list[Stretch]:
         """The headers of what a definition is in."""
-        found = []
+        headers = []
         while own.parent >= 0:
             own = self._definitions[own.parent]
-            found.append((own.line, self._header_end(own)))
-        return found
+            headers.append((own.line, self._header_end(own)))
+        return headers
 
     def _header_end(self, own: Outlined) -> int:
         if own.kind == "section":
@@ -339,7 +339,7 @@ def around_changes(
     # First: a row of a long table is no definition of its own, and would be left out with most of its table.
     new = _stretches_of(added, len(lines), room_tokens, lines)
     spent = tokens_of(numbered_slices(lines, new)) if new else 0
-    found = excerpt(
+    holding = excerpt(
         path,
         lines,
         definitions,
@@ -348,7 +348,7 @@ def around_changes(
         is_test=is_test,
     )
     # What else is in it would only fill the room; whoever wants to know asks for the outline.
-    shown = merged([*new, *(found.stretches if found is not None else ())])
+    shown = merged([*new, *(holding.stretches if holding is not None else ())])
     return numbered_slices(lines, shown) if shown else None
 
 
@@ -356,9 +356,9 @@ def _stretches_of(added: Collection[int], length: int, room: int, lines: Sequenc
     """The added lines with as much around them as there is room for; of too many the first."""
     numbers = sorted(number for number in added if 1 <= number <= length)
     for around in (_AROUND_NEW, 1, 0):
-        found = merged([(max(1, number - around), min(length, number + around)) for number in numbers])
-        if tokens_of(numbered_slices(lines, found)) <= room:
-            return found
+        stretches = merged([(max(1, number - around), min(length, number + around)) for number in numbers])
+        if tokens_of(numbered_slices(lines, stretches)) <= room:
+            return stretches
     few = len(numbers)
     while few and tokens_of(numbered_slices(lines, merged([(each, each) for each in numbers[:few]]))) > room:
         few //= 2

@@ -80,8 +80,8 @@ class Index:
 
     def kind(self, path: str) -> Kind | None:
         """What a file is; None: there is none."""
-        found = self._by_path.get(path)
-        return found.kind if found else None
+        document = self._by_path.get(path)
+        return document.kind if document else None
 
     def _documents(self) -> tuple[Document, ...]:
         paths = [path for path in self._tree.files() if not path.startswith(HIDDEN)]
@@ -100,9 +100,7 @@ class Index:
         return tuple(_document(path, kinds[path], known.get(keys.get(path, ""))) for path in paths)
 
     def _imported(self, path: str, card: Card) -> Collection[str]:
-        return {
-            found for module, name in card.imports for found in self._modules.get_files(path, module, name)
-        }
+        return {file for module, name in card.imports for file in self._modules.get_files(path, module, name)}
 
     @cached_property
     def _modules(self) -> "_Modules":
@@ -137,8 +135,8 @@ class _Modules:
             plain = plain.replace("::", "/").replace(".", "/") if "/" not in plain else plain
         for wanted in (f"{plain}/{name}" if name else "", plain):
             tail = "/".join(wanted.split("/")[-4:])
-            if wanted and (found := [each for each in self._files.get(tail, ()) if each != path]):
-                yield from found[:3]
+            if wanted and (paths := [each for each in self._files.get(tail, ()) if each != path]):
+                yield from paths[:3]
                 return
 
 

@@ -60,7 +60,7 @@ _CHANGE_FOLDERS = frozenset(
     {"changelog", "changelog.d", "changes", "newsfragments", "news", "changesets", ".changeset"}
 )
 _FRAGMENT = re.compile(r"^\+?(?=[^\d.]*\d)[\w-]+\.[a-z_]+$")
-"""A file of a folder of changes that has the number of what it tells of, and the sort of change for its ending."""
+"""A file of a folder of changes that has the number of what it describes, and the sort of change for its ending."""
 _FRAGMENT_FOLDERS = _CHANGE_FOLDERS | {"fragments", "whatsnew"}
 _BUILT_FOLDERS = frozenset({"dist"})
 _BUILT = frozenset({".js", ".cjs", ".mjs", ".css"})

@@ -42,7 +42,7 @@ class Quoted:
 
     def is_written_by(self, line: str) -> bool:
         """Whether a string in a line of code is a message of the request, whatever values stand in it. Never raises."""
-        return any(self._has(found[2]) for found in _LITERAL.finditer(line))
+        return any(self._has(match[2]) for match in _LITERAL.finditer(line))
 
     def _has(self, literal: str) -> bool:
         parts = [_SPACE.sub(" ", part) for part in _VALUE.split(_ESCAPED.sub(r"\1", literal))]
@@ -124,9 +124,9 @@ def names_of(each: Outlined) -> frozenset[str]:
     if each.kind != "section":
         return frozenset((each.name,))
     return frozenset(
-        found[0]
-        for found in _IDENTIFIER.finditer(each.name)
-        if _LOOKS_LIKE_CODE.search(found[0]) or each.name[found.end() : found.end() + 1] == "("
+        match[0]
+        for match in _IDENTIFIER.finditer(each.name)
+        if _LOOKS_LIKE_CODE.search(match[0]) or each.name[match.end() : match.end() + 1] == "("
     )
 
 

@@ -119,10 +119,10 @@ class _Heading(NamedTuple):
 
 
 def sections_of(path: str, lines: Sequence[str]) -> tuple[Outlined, ...]:
-    """The sections of a file, each with those that are inside of it; none where its ending tells of no headings."""
+    """The sections of a file, each with those that are inside of it; none where files of its ending have no headings."""
     suffix = suffix_of(path).lower()
     headings = [*_headings(suffix, lines)]
-    found: list[Outlined] = []
+    sections: list[Outlined] = []
     around: list[tuple[int, int]] = []
     """(depth, place) of what is open, the innermost last."""
     for at, each in enumerate(headings):
@@ -130,11 +130,11 @@ def sections_of(path: str, lines: Sequence[str]) -> tuple[Outlined, ...]:
             around.pop()
         after = (other.row for other in headings[at + 1 :] if other.depth <= each.depth)
         parent = around[-1][1] if around else -1
-        around.append((each.depth, len(found)))
+        around.append((each.depth, len(sections)))
         title = each.title[:_MAX_TITLE]
         last = next(after, len(lines))
-        found.append(Outlined(title, "section", each.row + 1, last, each.row + 1, parent, title, ""))
-    return tuple(found)
+        sections.append(Outlined(title, "section", each.row + 1, last, each.row + 1, parent, title, ""))
+    return tuple(sections)
 
 
 def _headings(suffix: str, lines: Sequence[str]) -> Iterator[_Heading]:
@@ -148,16 +148,16 @@ def _headings(suffix: str, lines: Sequence[str]) -> Iterator[_Heading]:
         yield from _keyed(lines)
     elif suffix in (".toml", ".ini", ".cfg", ".conf"):
         for row, line in enumerate(lines):
-            if found := _TABLE.match(line):
-                yield _Heading(row, 1, found["title"].strip())
+            if match := _TABLE.match(line):
+                yield _Heading(row, 1, match["title"].strip())
 
 
 def _keyed(lines: Sequence[str]) -> Iterator[_Heading]:
     """Lists and tables of an object, as far as they are indented as its first line: what is deeper is a part of them."""
     outer = next((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), 0)
     for row, line in enumerate(lines):
-        if (found := _KEY.match(line)) and len(found["indent"]) == outer:
-            yield _Heading(row, 1, found["title"])
+        if (match := _KEY.match(line)) and len(match["indent"]) == outer:
+            yield _Heading(row, 1, match["title"])
 
 
 def _marked(lines: Sequence[str], heading: re.Pattern[str]) -> Iterator[_Heading]:
@@ -165,8 +165,8 @@ def _marked(lines: Sequence[str], heading: re.Pattern[str]) -> Iterator[_Heading
     for row, line in enumerate(lines):
         if line.lstrip().startswith(_FENCE):
             is_code = not is_code
-        elif not is_code and (found := heading.match(line)):
-            yield _Heading(row, len(found["mark"]), found["title"])
+        elif not is_code and (match := heading.match(line)):
+            yield _Heading(row, len(match["mark"]), match["title"])
 
 
 def _underlined(lines: Sequence[str]) -> Iterator[_Heading]:

@@ -15,7 +15,7 @@ _PLACES = 3
 """So many places of a long definition are rather shown than one with more around it."""
 _LEAST_SHARE = 0.4
 """Of the best line's score, what a line has to match to be shown for its own sake."""
-_TOLD_SHARE = 0.4
+_DOCUMENTATION_SHARE = 0.4
 """What a line of documentation counts, where not all of a definition is shown."""
 _TEXTS = ('"""', "'''")
 
@@ -84,22 +84,24 @@ class Passages:
 
     def _trimmed(self, stretches: Sequence[Stretch]) -> list[Stretch]:
         """Without empty lines at their ends."""
-        found = []
+        trimmed = []
         for first, last in stretches:
-            told = [number for number in range(first, last + 1) if self._lines[number - 1].strip()]
-            if told:
-                found.append((told[0], told[-1]))
-        return found
+            filled = [number for number in range(first, last + 1) if self._lines[number - 1].strip()]
+            if filled:
+                trimmed.append((filled[0], filled[-1]))
+        return trimmed
 
     def _scores(self, numbers: Sequence[int]) -> Mapping[int, float]:
         """How much each line says of what is looked for; those that say nothing are left out."""
         counts = {number: Counter(terms_of(self._lines[number - 1])) for number in numbers}
         rarity = rarity_of(self._sought.terms, [each for each in counts.values() if each])
         uses = any_of(self._sought.used)
-        told = self.told(numbers)
+        documented = self.documentation(numbers)
         scores = {}
         for number, each in counts.items():
-            score = sum(rarity.get(term, 0.0) for term in each) * (_TOLD_SHARE if number in told else 1.0)
+            score = sum(rarity.get(term, 0.0) for term in each) * (
+                _DOCUMENTATION_SHARE if number in documented else 1.0
+            )
             score += USES if uses and uses.search(self._lines[number - 1]) else 0.0
             score += WRITES if self._sought.quoted.is_written_by(self._lines[number - 1]) else 0.0
             score += TOUCHED if number in self._touched else 0.0
@@ -107,7 +109,7 @@ class Passages:
                 scores[number] = score
         return scores
 
-    def told(self, numbers: Sequence[int]) -> range:
+    def documentation(self, numbers: Sequence[int]) -> range:
         """The lines of a text right below a header, as Python documents; `numbers` are those below the header."""
         first = next((number for number in numbers if self._lines[number - 1].strip()), 0)
         plain = self._lines[first - 1].lstrip(" rR") if first else ""

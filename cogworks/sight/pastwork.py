@@ -13,7 +13,7 @@ _MESSAGE_CHARS = 2_000
 _FEW_COMMITS = 3
 """So many commits more, as if they had changed a file alone: two commits prove little."""
 _LEAST_MESSAGES = 21
-"""Of fewer nobody can tell which words are common in messages."""
+"""Of fewer nobody knows which words are common in messages."""
 _HALF_AGE = 200
 """A commit that so many have followed counts half."""
 _LENGTH = 8
@@ -45,11 +45,11 @@ class PastWork:
 
     @property
     def knows_words(self) -> bool:
-        """Whether there are messages enough to tell which terms are common in them."""
+        """Whether there are messages enough to know which terms are common in them."""
         return len(self._terms) >= _LEAST_MESSAGES
 
-    def telling(self, term: str) -> float:
-        """How well a term tells one work from another: 1 where no message says it, near 0 where nearly every one does."""
+    def distinctness(self, term: str) -> float:
+        """How well a term separates one work from another: 1 where no message says it, near 0 where nearly every one does."""
         count = len(self._terms)
         if not self.knows_words:
             return 1.0

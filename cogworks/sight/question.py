@@ -116,10 +116,10 @@ def named_in(about: About) -> Named:
 
 
 def _scope(title: str) -> tuple[str, ...]:
-    found = _SCOPE.match(title.strip())
-    said = " ".join(part for part in found.groups() if part) if found else ""
-    sorts = _sorts() if said else frozenset[str]()
-    return tuple(dict.fromkeys(term for term in terms_of(said) if term not in sorts))
+    match = _SCOPE.match(title.strip())
+    scope = " ".join(part for part in match.groups() if part) if match else ""
+    sorts = _sorts() if scope else frozenset[str]()
+    return tuple(dict.fromkeys(term for term in terms_of(scope) if term not in sorts))
 
 
 # The library that stems words is slow to load, and a repair wants it only once its tests run.
@@ -128,14 +128,14 @@ def _sorts() -> frozenset[str]:
     return frozenset(terms_of(_SORTS))
 
 
-def _frame(found: re.Match[str]) -> str:
-    path = found["python"] or found["script"] or found["plain"]
+def _frame(match: re.Match[str]) -> str:
+    path = match["python"] or match["script"] or match["plain"]
     return path.replace("\\", "/")
 
 
-def _function(found: re.Match[str]) -> str:
+def _function(match: re.Match[str]) -> str:
     """The last part of the name of the function that a frame is in; empty where it says none."""
-    name = found["in_python"] or found["in_script"] or found["in_plain"] or ""
+    name = match["in_python"] or match["in_script"] or match["in_plain"] or ""
     return re.split(r"\.|::|#", name)[-1]
 
 
@@ -149,13 +149,13 @@ def _symbols(text: str, sure: Sequence[str], called: Sequence[str]) -> Mapping[s
     named = dict.fromkeys(each for each in called if _IS_NAME.fullmatch(each))
     for name, weight in zip(named, _CALLED, strict=False):
         _add(symbols, name, weight)
-    for found in _SYMBOL.finditer(text):
-        word = found.group()
-        if _IS_CODE.search(word) or text[found.end() : found.end() + 1] == "(":
+    for match in _SYMBOL.finditer(text):
+        word = match.group()
+        if _IS_CODE.search(word) or text[match.end() : match.end() + 1] == "(":
             _add(symbols, word, 0.7)
     for part in sure:
-        for found in _SYMBOL.finditer(part):
-            _add(symbols, found.group(), 1.0)
+        for match in _SYMBOL.finditer(part):
+            _add(symbols, match.group(), 1.0)
     return symbols
 
 

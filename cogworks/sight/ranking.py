@@ -154,11 +154,11 @@ class _Ranking:
                 self._scores[place] += _STANDARD
                 self._reasons[place].append(reason)
 
-    def _add(self, found: Mapping[int, float], weight: float, reason: str) -> None:
-        highest = max(found.values(), default=0.0)
+    def _add(self, values: Mapping[int, float], weight: float, reason: str) -> None:
+        highest = max(values.values(), default=0.0)
         if highest <= 0:
             return
-        for place, value in found.items():
+        for place, value in values.items():
             self._scores[place] += weight * value / highest
             if reason and value >= 0.2 * highest:
                 self._reasons[place].append(reason)
@@ -176,38 +176,40 @@ class _Ranking:
         total = len(self._documents) or 1
         entries = []
         for term, weight in self._named.terms.items():
-            found = self._found(term, paths)
-            if found:
-                rarity = math.log(1 + (total - len(found) + 0.5) / (len(found) + 0.5))
-                rarity *= self._past.telling(term)
-                entries.append((weight * rarity, rarity, weight, found))
+            counts = self._counts_by_place(term, paths)
+            if counts:
+                rarity = math.log(1 + (total - len(counts) + 0.5) / (len(counts) + 0.5))
+                rarity *= self._past.distinctness(term)
+                entries.append((weight * rarity, rarity, weight, counts))
         entries.sort(key=lambda entry: -entry[0])
         scores: dict[int, float] = defaultdict(float)
-        for _, rarity, weight, found in entries[:_MAX_TERMS]:
-            for place, (in_text, in_names, in_path) in found.items():
+        for _, rarity, weight, counts in entries[:_MAX_TERMS]:
+            for place, (in_text, in_names, in_path) in counts.items():
                 length = 1 - _B + _B * self._documents[place].length / average
                 often = in_text / length + _NAMES_WEIGHT * in_names / length + _PATH_WEIGHT * in_path
                 scores[place] += math.sqrt(weight) * rarity * often / (_K1 + often)
         return scores
 
-    def _found(self, term: str, paths: Mapping[str, Collection[int]]) -> dict[int, tuple[int, int, int]]:
-        found: dict[int, tuple[int, int, int]] = {}
+    def _counts_by_place(
+        self, term: str, paths: Mapping[str, Collection[int]]
+    ) -> dict[int, tuple[int, int, int]]:
+        counts: dict[int, tuple[int, int, int]] = {}
         for card, in_text, in_names in self._corpus.postings(term):
             for place in self._by_card.get(card, ()):
-                found[place] = (in_text, in_names, 0)
+                counts[place] = (in_text, in_names, 0)
         for place in paths.get(term, ()):
-            in_text, in_names, _ = found.get(place, (0, 0, 0))
-            found[place] = (in_text, in_names, 1)
-        return found
+            in_text, in_names, _ = counts.get(place, (0, 0, 0))
+            counts[place] = (in_text, in_names, 1)
+        return counts
 
     @cached_property
     def _path_terms(self) -> Mapping[str, Collection[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
+        places: dict[str, list[int]] = defaultdict(list)
         wanted = self._named.terms
         for place, each in enumerate(self._documents):
             for term in {*terms_of(without_suffix(each.path))} & wanted.keys():
-                found[term].append(place)
-        return found
+                places[term].append(place)
+        return places
 
     def _symbols(self) -> dict[int, float]:
         """Files that define a name of the request; a name that many define says little."""
@@ -254,8 +256,8 @@ class _Ranking:
         """Source files that were changed together with the best ones."""
         seeds = self._best(_SEEDS)
         highest = max((self._scores[place] for place in seeds), default=0.0) or 1.0
-        found = self._past.together({place: (self._scores[place] / highest) ** 2 for place in seeds})
-        return {place: score for place, score in found.items() if self._documents[place].kind is Kind.SOURCE}
+        scores = self._past.together({place: (self._scores[place] / highest) ** 2 for place in seeds})
+        return {place: score for place, score in scores.items() if self._documents[place].kind is Kind.SOURCE}
 
     def _near(self, seeds: Sequence[int]) -> dict[int, float]:
         """What the best ones import."""
@@ -286,10 +288,10 @@ class _Ranking:
         """What is certain to be needed comes first, in the order given."""
         count = len(self._about.wanted)
         for order, name in enumerate(self._about.wanted):
-            found = _meant(name, self._documents, is_module=True)
-            for place in found or self._sample(name):
+            places = _meant(name, self._documents, is_module=True)
+            for place in places or self._sample(name):
                 self._scores[place] = max(self._scores[place], CERTAIN + count - order)
-                self._reasons[place].insert(0, "asked for" if found else SAMPLE)
+                self._reasons[place].insert(0, "asked for" if places else SAMPLE)
 
     def _sample(self, new: str) -> list[int]:
         """Of the folder where a new file goes, the file that a request is most about: what its neighbours look like."""
@@ -347,8 +349,8 @@ def _meant(
         )
         matches.append(lambda path: f"/{path}".find(f"/{dotted}/") >= 0)
     for match in matches:
-        if found := [place for place, each in enumerate(documents) if match(each.path)]:
-            return found if len(found) <= 20 or is_module else []
+        if places := [place for place, each in enumerate(documents) if match(each.path)]:
+            return places if len(places) <= 20 or is_module else []
     return []
 
 

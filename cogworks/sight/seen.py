@@ -56,10 +56,10 @@ class Seen:
 
 def _joined(stretches: list[Stretch]) -> list[Stretch]:
     """In their order; those that overlap or touch are one, and no line is in them that was in none."""
-    found: list[Stretch] = []
+    joined: list[Stretch] = []
     for first, last in sorted(stretches):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
-            found.append((first, last))
-    return found
+            joined.append((first, last))
+    return joined

@@ -129,13 +129,13 @@ class Store:
 
 def _packed(added: Iterable[tuple[int, Card]]) -> Mapping[str, bytes]:
     """Term -> where it is."""
-    found: dict[str, bytearray] = defaultdict(bytearray)
+    postings: dict[str, bytearray] = defaultdict(bytearray)
     for number, card in added:
         for term, often in card.text.items():
-            found[term] += _POSTING.pack(number, often, card.names.get(term, 0))
+            postings[term] += _POSTING.pack(number, often, card.names.get(term, 0))
         for term in card.names.keys() - card.text.keys():
-            found[term] += _POSTING.pack(number, 0, card.names[term])
-    return {term: bytes(packed) for term, packed in found.items()}
+            postings[term] += _POSTING.pack(number, 0, card.names[term])
+    return {term: bytes(packed) for term, packed in postings.items()}
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -47,17 +47,17 @@ def merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def closed(lines: Sequence[str], stretches: Sequence[tuple[int, int]], room: int) -> list[tuple[int, int]]:
     """Without the short gaps between them, the shortest first, as far as all of it stays within the room."""
-    found = [*stretches]
+    closed_stretches = [*stretches]
     gaps = sorted(
         (after[0] - before[1], before[1], after[0])
         for before, after in pairwise(stretches)
         if after[0] - before[1] <= _MAX_CLOSED + 1
     )
     for _, first, last in gaps:
-        attempt = merged([*found, (first, last)])
+        attempt = merged([*closed_stretches, (first, last)])
         if tokens_of(numbered_slices(lines, attempt)) <= room:
-            found = attempt
-    return found
+            closed_stretches = attempt
+    return closed_stretches
 
 
 BYTES_PER_TOKEN = 3

@@ -49,7 +49,7 @@ _MAX_NAMED_AGAIN = 10
 _MAX_USED = 6
 """Names of the best definitions whose users count as well."""
 _SYNTAX = "class import export print const require true false null none return def function let var self this new continue break python"
-"""Words of languages, not of what a request is about; within one file they would tell its parts apart by chance."""
+"""Words of languages, not of what a request is about; within one file they would separate its parts by chance."""
 _RULES = ("contributing", "agents", "claude", "copilot-instructions")
 _RULES_TERMS = "tests test run lint style format convention changelog commit document type check"
 _MANIFESTS = (
@@ -156,14 +156,14 @@ class _View:
             own = max(share, _MEANT_SHARE) if self._has_what_is_meant(each) else share
             allowance = max(_LEAST_TOKENS, round(left * own))
             share = _NEXT_SHARE if each.score < CERTAIN else share
-            found = self._best_level(each, min(left, allowance, self._most(each)))
-            if found is None:
+            level = self._best_level(each, min(left, allowance, self._most(each)))
+            if level is None:
                 continue
-            shown[each.path] = found
-            left -= found.tokens
-        for found in self._shown_tests(tests, kept):
-            shown[found.path] = found
-            kept -= found.tokens
+            shown[each.path] = level
+            left -= level.tokens
+        for level in self._shown_tests(tests, kept):
+            shown[level.path] = level
+            kept -= level.tokens
         left = self._widened([each for each in ranked if each.kind is Kind.SOURCE], shown, left + kept)
         left = self._widened(tuple(tests.values()), shown, left)
         named = self._named(ranked, shown, left + kept_for_names)
@@ -203,15 +203,17 @@ class _View:
     def _widened(self, ranked: Sequence[Ranked], shown: dict[str, Shown], left: int) -> int:
         """Room that nothing else needs goes to what is shown in parts, the best first; gives what is left then."""
         for each in ranked:
-            found = shown.get(each.path)
+            shown_now = shown.get(each.path)
             if left < _LEAST_TOKENS:
                 break
-            if found is None or found.level != "slices":
+            if shown_now is None or shown_now.level != "slices":
                 continue
-            wider = self._best_level(each, min(self._most(each), found.tokens + round(_WIDER_SHARE * left)))
-            if wider is not None and wider.tokens > found.tokens:
-                shown[each.path] = wider.model_copy(update={"reasons": found.reasons})
-                left -= wider.tokens - found.tokens
+            wider = self._best_level(
+                each, min(self._most(each), shown_now.tokens + round(_WIDER_SHARE * left))
+            )
+            if wider is not None and wider.tokens > shown_now.tokens:
+                shown[each.path] = wider.model_copy(update={"reasons": shown_now.reasons})
+                left -= wider.tokens - shown_now.tokens
         return left
 
     def _has_what_is_meant(self, each: Ranked) -> bool:
@@ -240,27 +242,27 @@ class _View:
 
     def _shown_tests(self, tests: Mapping[str, Ranked], room: int) -> Iterator[Shown]:
         for place, each in enumerate(tests.values()):
-            found = self._best_level(each, room // (len(tests) - place))
-            if found is not None:
-                room -= found.tokens
-                yield found.model_copy(update={"reasons": ("tests near", *found.reasons)})
+            shown = self._best_level(each, room // (len(tests) - place))
+            if shown is not None:
+                room -= shown.tokens
+                yield shown.model_copy(update={"reasons": ("tests near", *shown.reasons)})
 
     def _named(self, ranked: Sequence[Ranked], shown: Mapping[str, Shown], room: int) -> tuple[Shown, ...]:
-        found: list[Shown] = []
+        named: list[Shown] = []
         most = _MAX_NAMED_AGAIN if self._lists_all else len(ranked)
         for each in ranked:
             if each.path in shown or each.kind not in FILLING:
                 continue
-            if len(found) == most:
+            if len(named) == most:
                 break
             cost = tokens_of(each.path) + 1
             if cost > room:
                 break
             room -= cost
-            found.append(
+            named.append(
                 Shown(path=each.path, level="named", tokens=cost, score=each.score, reasons=each.reasons)
             )
-        return tuple(found)
+        return tuple(named)
 
     def _certain(self, ranked: Sequence[Ranked], room: int) -> list[Shown]:
         """The manifest and the rules for contributors, each cut where it is long."""
@@ -274,15 +276,15 @@ class _View:
             *((path, "rules for contributors", _RULES_TERMS) for path in rules),
         ]
         wanted.sort(key=lambda each: (len(self._index.text(each[0])), each[0]))
-        found = []
+        certain = []
         for place, (path, reason, terms) in enumerate(wanted):
             sought = Sought(dict.fromkeys(terms_of(terms), 1.0))
             own = max(room // (len(wanted) - place), self._short_manifest(path))
             each = self._best_level(by_path[path], own, sought)
             if each is not None:
-                found.append(each.model_copy(update={"reasons": (reason, *each.reasons)}))
+                certain.append(each.model_copy(update={"reasons": (reason, *each.reasons)}))
                 room -= each.tokens
-        return found
+        return certain
 
     def _short_manifest(self, path: str) -> int:
         """What a manifest takes that is short enough to be shown whole: most lines of a part of it would be braces. Otherwise 0."""
@@ -311,7 +313,7 @@ class _View:
                 self._use(best_names(each.path, lines, definitions, wanted))
             text = numbered_slices(lines, [(1, len(lines))]) if self._about.touched else text
             return _shown(each, "whole", text, ((1, len(lines)),))
-        found = excerpt(
+        cut = excerpt(
             each.path,
             lines,
             definitions,
@@ -320,10 +322,10 @@ class _View:
             is_test=each.kind is Kind.TEST,
             top=_TOP_OF_CHANGES if each.kind is Kind.CHANGELOG else 0,
         )
-        if found is not None and found.text:
+        if cut is not None and cut.text:
             if sought is None:
-                self._use(found.names)
-            return _shown(each, "slices", found.text, found.stretches)
+                self._use(cut.names)
+            return _shown(each, "slices", cut.text, cut.stretches)
         outline = outline_text(definitions, [0.0] * len(definitions), room)
         return _shown(each, "outline", outline, ()) if outline else None
 

@@ -135,8 +135,8 @@ COMMON = frozenset(
 
 def terms_of(text: str) -> Iterator[str]:
     """Every term of a text in order, repeated as often as it is there."""
-    for found in _WORD.finditer(text):
-        yield from _terms(found.group())
+    for match in _WORD.finditer(text):
+        yield from _terms(match.group())
 
 
 def count_terms(text: str) -> Counter[str]:
@@ -188,12 +188,12 @@ def said_names(paths: Iterable[tuple[int, str]], terms: Mapping[str, float]) -> 
     names = {place: frozenset(terms_of(_called(path))) for place, path in paths}
     often = Counter(term for name in names.values() for term in name)
     rarity = {term: math.log(1 + len(names) / times) for term, times in often.items()}
-    found: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for place, name in names.items():
         if said := sorted(name & terms.keys()):
             share = sum(rarity[term] for term in said) / sum(rarity[term] for term in sorted(name))
-            found[place] = share * share * sum(rarity[term] * math.sqrt(terms[term]) for term in said)
-    return found
+            scores[place] = share * share * sum(rarity[term] * math.sqrt(terms[term]) for term in said)
+    return scores
 
 
 def _name_stem(path: str) -> str:

@@ -72,7 +72,7 @@ class _Configuration(NamedTuple):
 
 
 def look_at(folder: Path, environment: Environment, *, during: During) -> Checkup:
-    """Make the environment of a checkout, run its suite once, and tell what was found; nothing is written into it.
+    """Make the environment of a checkout, run its suite once, and report what was seen; nothing is written into it.
 
     Git's checkouts are looked at as they lie there, uncommitted work included and what git ignores left out, for that is
     what a commit of them would be. A folder that git does not know is looked at as a whole.
@@ -221,10 +221,10 @@ def _of(service: ServiceConfig, answer: Answer[Prepared] | None) -> ServiceCheck
     return ServiceCheckup(service=service.name, root=service.root, prepared=answer.result, problem=problem)
 
 
-def _sound(found: Sequence[ServiceCheckup]) -> tuple[str, ...]:
+def _sound(checkups: Sequence[ServiceCheckup]) -> tuple[str, ...]:
     """The services whose tests can be run: there is an environment, in each root below theirs as well."""
-    broken = [each.root for each in found if each.problem]
-    return tuple(each.service for each in found if not any(lies_in(root, each.root) for root in broken))
+    broken = [each.root for each in checkups if each.problem]
+    return tuple(each.service for each in checkups if not any(lies_in(root, each.root) for root in broken))
 
 
 def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -> SuiteRun:
@@ -242,8 +242,8 @@ def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -
     return SuiteRun(report=joined(reports), seconds=round(monotonic() - began_s, 1), runs=len(reports))
 
 
-def _notes(found: Sequence[ServiceCheckup]) -> Iterator[str]:
-    for each in found:
+def _notes(checkups: Sequence[ServiceCheckup]) -> Iterator[str]:
+    for each in checkups:
         if each.prepared is not None:
             yield from each.prepared.notes
         elif not each.problem:

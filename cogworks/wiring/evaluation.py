@@ -78,7 +78,7 @@ def work_at(
     prepare: Prepare,
     provider: Provider | None = None,
 ) -> Result:
-    """Repair one instance and judge what came of it.
+    """Repair one instance and judge the result.
 
     Args:
         prepare: see there; used only where the operator lets commands run.
@@ -89,22 +89,22 @@ def work_at(
         MachineUnfit: so would it of what this machine lacks.
         Interrupted: not a result.
     """
-    begun_s, said = time.monotonic(), list[str]()
-    evaluator = _Evaluator(given, environment, said.append, provider)
+    begun_s, lines = time.monotonic(), list[str]()
+    evaluator = _Evaluator(given, environment, lines.append, provider)
     try:
         with temporary_folder("cogworks-evaluate-") as folder:
             result = evaluator.evaluate(folder, prepare)
     except (Interrupted, MachineUnfit, PermissionRefused):
         raise
     except CogworksError as error:
-        told = evaluator.told()
-        outcome = _outcome_of(error, told.cost_usd, given.max_cost_usd)
+        so_far = evaluator.result_so_far()
+        outcome = _outcome_of(error, so_far.cost_usd, given.max_cost_usd)
         reason = str(error)
         if outcome == "unbudgeted" and given.max_cost_usd is not None:
             reason = f"broken off: it could use {dollars(given.max_cost_usd)} USD of `--max-cost`; {error}"
-        result = told.model_copy(update={"outcome": outcome, "reason": reason})
+        result = so_far.model_copy(update={"outcome": outcome, "reason": reason})
     finally:
-        _write(given.artifacts, "messages.txt", "".join(f"{line}\n" for line in said))
+        _write(given.artifacts, "messages.txt", "".join(f"{line}\n" for line in lines))
     return result.model_copy(update={"duration_s": round(time.monotonic() - begun_s, 3)})
 
 
@@ -168,7 +168,7 @@ class _Evaluator:
             verdict = self._judged(order, patch)
         is_solved = bool(patch) and verdict.is_solved
         diff = parse_diff(patch).diff
-        return self.told().model_copy(
+        return self.result_so_far().model_copy(
             update={
                 "outcome": "solved" if is_solved else "not_solved",
                 "reason": "" if is_solved else "; ".join([reason or verdict.reason, *self._hints]),
@@ -181,14 +181,14 @@ class _Evaluator:
             }
         )
 
-    def told(self) -> Result:
+    def result_so_far(self) -> Result:
         """What is known of the repair so far."""
         case, repair = self._given.case, self._repair
         own = {
             name: Stage(name=name, runs=1, duration_s=spent_s) for name, spent_s in self._own_stages.items()
         }
         first, last = ([own[name]] if name in own else [] for name in ("prepare", "judge"))
-        told = Result(
+        result = Result(
             instance_id=case.id,
             repo=case.repo or case.repo_archive,
             outcome="not_solved",
@@ -196,10 +196,10 @@ class _Evaluator:
             artifacts=file_stem(case.id),
         )
         if repair is None:
-            return told
+            return result
         notes, meter = repair.notes, repair.meter
         codes = tuple(each.result.code for each in notes.tried)
-        return told.model_copy(
+        return result.model_copy(
             update={
                 "model": repair.model,
                 "transactions": Transactions(
@@ -216,21 +216,21 @@ class _Evaluator:
     def _repository(self, folder: Path, prepare: Prepare) -> tuple[Path, str]:
         """The repository and the commit to start from, with what `environment_cmd` made of it."""
         case = self._given.case
-        found = repository_at(
+        source = repository_at(
             find_repository(case, self._given.tasks, self._given.repositories),
             folder,
             Git(environment=child_environment(), home=folder),
         )
         base = case.instance.base_commit
         if not case.environment_cmd:
-            return found, base
+            return source, base
         if not self._given.runs_commands:
             self._say("`environment_cmd` was not run; `--run-environment-commands` allows it")
-            return found, base
+            return source, base
         bare = case.instance.model_copy(update={"test_patch": ""})
         place = folder / "prepared"
         place.mkdir()
-        copy = clone_of(found, bare, place, self._say)
+        copy = clone_of(source, bare, place, self._say)
         with prepare(copy.path, case.environment_cmd) as files:
             lay_over(files, copy.path)
         copy.git.run("add", "--all", "--force", cwd=copy.path)
@@ -276,8 +276,8 @@ class _Evaluator:
             after = _ended(checks.run(tests, timeout_s=limits.baseline_s))
             again = new_failures(before, after)
             reruns = [checks.run(again, timeout_s=limits.baseline_s) for _ in range(RERUNS if again else 0)]
-            found = confirmed(measured(after), reruns, again)
-        return judged(instance, measured(before), found, diff=parse_diff(patch).diff)
+            report_after = confirmed(measured(after), reruns, again)
+        return judged(instance, measured(before), report_after, diff=parse_diff(patch).diff)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
@@ -312,13 +312,13 @@ def find_repository(case: Case, tasks: Path, repositories: Path | None) -> Path:
     """
     looked = [repositories / place for place in places_of(case)] if repositories and case.repo else []
     looked += [tasks / name for name in (case.repo_archive, case.repo) if name]
-    found = next((place for place in looked if place.exists()), None)
-    if found is None:
+    place_there = next((place for place in looked if place.exists()), None)
+    if place_there is None:
         raise UsageError(
             f"the repository of {case.id} is not there; looked for {', '.join(map(str, looked))}. Clone it to one of these "
             "places, or name the folder of your clones with `--repos`."
         )
-    return found.resolve()
+    return place_there.resolve()
 
 
 def write_samples(folder: Path) -> Path:

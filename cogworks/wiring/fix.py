@@ -101,14 +101,14 @@ class Repair:
 
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
-        found = dossier(
+        files = dossier(
             self._cycle.events, self._run.notes, patch=self.patch, unreported=self._run.unreported
         )
         actions, looks = (each.text for each in self._audits)
-        found = {**found, AUDIT_FILE: actions}
+        files = {**files, AUDIT_FILE: actions}
         if isinstance(self._asked, Unasked):
-            return found
-        return {**found, LOOKS_FILE: looks, PROMPTS: self._asked.log.text()}
+            return files
+        return {**files, LOOKS_FILE: looks, PROMPTS: self._asked.log.text()}
 
 
 @contextmanager
@@ -125,12 +125,12 @@ def open_repair(
 ) -> Iterator[Repair]:
     """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
 
-    Where no model is named, or the key of the provider is missing, what needs no model is done; `say` is told.
+    Where no model is named, or the key of the provider is missing, what needs no model is done; `say` gets the reason.
 
     Args:
         provider: asked instead of the configured one; nothing has to be configured then.
-        progress: is told one line as each probe begins and ends.
-        during: is told of everything that runs tests outside of probes.
+        progress: gets one line as each probe begins and ends.
+        during: announces everything that runs tests outside of probes.
         starts: what makes a domain service a process of ours.
 
     Raises:

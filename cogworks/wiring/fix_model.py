@@ -99,10 +99,10 @@ def config_of(
         is_given: whether the caller brings a client of its own, which needs neither a name nor a price.
     """
     text = files.get("config.toml")
-    found = parse_config(text) if text is not None else None
-    name = environment.llm_model or choice.name or (found.llm.model if found else "")
+    parsed = parse_config(text) if text is not None else None
+    name = environment.llm_model or choice.name or (parsed.llm.model if parsed else "")
     if not name:
         return Config(llm=LlmConfig(model=_OWN, prices={_OWN: _FREE})) if is_given else None
-    config = found or Config(llm=LlmConfig(model=name))
+    config = parsed or Config(llm=LlmConfig(model=name))
     update = {"model": name, "provider": choice.provider or config.llm.provider}
     return config.model_copy(update={"llm": config.llm.model_copy(update=update)})

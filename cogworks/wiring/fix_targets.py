@@ -107,7 +107,7 @@ def _as_options(tests: Sequence[str]) -> str:
 
 
 def asked_once(checks: RunsTests, tests: tuple[str, ...], limit_s: float) -> TestReport:
-    """Whether a command of the user's takes ids and reports them is found out before anything is paid for."""
+    """Whether a command of the user's takes ids and reports them is tried before anything is paid for."""
     try:
         return checks.run(tests, timeout_s=limit_s)
     except ServiceFailed as error:
@@ -123,8 +123,8 @@ def _names_any(report: TestReport, is_own: Callable[[str], bool]) -> bool:
 
 def _nothing_loads(report: TestReport) -> str:
     """No change of the code would be proven by anything, so that a model would be paid for nothing."""
-    found = unloaded_of(report.collection_errors)
-    why = f": {found[0].name} ends with {found[0].why}" if found else ""
+    unloaded = unloaded_of(report.collection_errors)
+    why = f": {unloaded[0].name} ends with {unloaded[0].why}" if unloaded else ""
     return (
         f"no test could be loaded{why}. {' '.join(report.remedies)} If an import is itself the mistake, name a test that "
         "it keeps from being loaded with `--test ID`."

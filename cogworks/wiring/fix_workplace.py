@@ -182,7 +182,7 @@ def _opened(
     during: During,
     say: Callable[[str], None],
 ) -> "Asked | Unasked":
-    """The model of the repair, until the stack is closed, or why there is none, which people are told at once."""
+    """The model of the repair, until the stack is closed, or why there is none, which people read at once."""
     from cogworks.wiring.fix_model import Unasked, open_model  # noqa: PLC0415 - the tests need nothing of it
 
     asked = opened.enter_context(open_model(order, environment, files, provider, during))

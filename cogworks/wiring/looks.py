@@ -55,7 +55,7 @@ def looks_of(
         files: those below `.cogworks`, of the default branch.
         index: what the working copy says as it is when a turn begins.
         hidden: paths that whoever asks must not see.
-        seen: is told of each line of a file that a look shows.
+        seen: gets each line of a file that a look shows.
 
     Raises:
         ConfigurationError: the repository's policy is malformed, or would loosen the built-in one.

@@ -11,10 +11,10 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.wiring.fix_targets import RunsTests
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-class Meanwhile(Generic[Found]):
+class Meanwhile(Generic[Result]):
     """Something that is done in a thread. Obeys `Starts`: the services that are started by it end where that fails.
 
     So nobody waits for tests that would be in vain: whoever runs them hears why instead of their report.
@@ -24,7 +24,7 @@ class Meanwhile(Generic[Found]):
         self._starts = starts
         self._mutex = threading.Lock()
         self._started: list[ServiceProcess] = []
-        self._found: Future[Found] = Future()
+        self._future: Future[Result] = Future()
 
     def __call__(
         self,
@@ -36,34 +36,34 @@ class Meanwhile(Generic[Found]):
     ) -> ServiceProcess:
         """As `Starts`. Raises what went wrong meanwhile: nothing is started any more."""
         with self._mutex:
-            if self._found.done():
-                self._found.result()
+            if self._future.done():
+                self._future.result()
             process = self._starts(command, environment=environment, start_s=start_s, given=given)
             self._started.append(process)
             return process
 
-    def begin(self, work: Callable[[], Found]) -> None:
+    def begin(self, work: Callable[[], Result]) -> None:
         """Do it from now on, once."""
         threading.Thread(target=self._do, args=(work,), daemon=True).start()
 
-    def result(self) -> Found:
-        """What came of it, when it has ended. Raises what it raises."""
-        return self._found.result()
+    def result(self) -> Result:
+        """The result of the work, when it has ended. Raises what the work raises."""
+        return self._future.result()
 
-    def _do(self, work: Callable[[], Found]) -> None:
+    def _do(self, work: Callable[[], Result]) -> None:
         try:
-            self._found.set_result(work())
+            self._future.set_result(work())
         except BaseException as error:  # whoever waits for it has to know
             with self._mutex:
-                self._found.set_exception(error)
+                self._future.set_exception(error)
                 for each in self._started:
                     each.end_politely()
 
 
-class ChecksMeanwhile(Generic[Found]):
+class ChecksMeanwhile(Generic[Result]):
     """Whose runs of tests end no sooner than what is done meanwhile; obeys `RunsTests`."""
 
-    def __init__(self, checks: RunsTests, meanwhile: Meanwhile[Found]) -> None:
+    def __init__(self, checks: RunsTests, meanwhile: Meanwhile[Result]) -> None:
         self._checks = checks
         self._meanwhile = meanwhile
 

@@ -196,7 +196,7 @@ def open_provider(
 
     Args:
         left_s: how long its replies may take at this moment; None: as long as they take.
-        heard: is told how many bytes have come of the reply that is waited for, where the provider streams it, and waits where the
+        heard: gets how many bytes have come of the reply that is waited for, where the provider streams it, and waits where the
             provider is busy.
 
     Raises:
@@ -349,13 +349,13 @@ def program_of(environment: Environment) -> tuple[str, ...]:
             "the provider `command` needs a program. Name it in `COGWORKS_LLM_COMMAND`; a repository cannot."
         )
     name, *arguments = environment.llm_command
-    found = shutil.which(name, path=_seen_by_program(environment).get("PATH", os.defpath))
-    if found is None:
+    path = shutil.which(name, path=_seen_by_program(environment).get("PATH", os.defpath))
+    if path is None:
         raise UsageError(
             f"`COGWORKS_LLM_COMMAND` names the program `{name}`, which is not on this machine or cannot be executed. "
             "Install it, or write where it is."
         )
-    return (os.path.abspath(found), *arguments)  # noqa: PTH100 - a link's own name may be what the program goes by
+    return (os.path.abspath(path), *arguments)  # noqa: PTH100 - a link's own name may be what the program goes by
 
 
 def _seen_by_program(environment: Environment) -> dict[str, str]:

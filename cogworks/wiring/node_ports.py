@@ -19,7 +19,7 @@ class SessionPorts:
 
     model: Asks
     open_service: Callable[[], DomainService]
-    tell: Callable[[str], None]
+    say_line: Callable[[str], None]
     stop: Callable[[], None]
     limit: Callable[[float], AbstractContextManager[None]]
     save: Callable[[], None]
@@ -37,7 +37,7 @@ class SessionPorts:
         return self.open_service()
 
     def say(self, line: str, /) -> None:
-        self.tell(line)
+        self.say_line(line)
 
     def say_once(self, line: str, /) -> None:
         if line not in self.said:

@@ -48,7 +48,7 @@ class Site:
     folder: Path
     """For worktrees, outside of the repository; may hold what killed processes left there."""
     root_names: tuple[str, ...] = ()
-    """Files and folders at the repository's root, which tell of its languages."""
+    """Files and folders at the repository's root, which show its languages."""
 
 
 class ProbeSandbox:
@@ -121,7 +121,7 @@ class ProbeSandboxPool:
         left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
-        open_services: the services of a seat; it is told what is left of the time of whoever sits there.
+        open_services: the services of a seat; it gets what is left of the time of whoever sits there.
         left_s: how many seconds there are for all probes from now on; None: as many as each has.
         """
         self._all_left_s = left_s
@@ -229,12 +229,12 @@ def laboratory_of(
         ConfigurationError: every problem of `services.toml`.
     """
 
-    told: set[str] = set()
+    warned: set[str] = set()
 
     def warn_once(text: str) -> None:
         # Each seat's services lack the same.
-        if text not in told:
-            told.add(text)
+        if text not in warned:
+            warned.add(text)
             warn(text)
 
     def seated(seat_left_s: Callable[[], float | None]) -> ServicePanel:

@@ -50,7 +50,7 @@ _GIT_LIMIT_S = 10.0
 def refuse_unready(
     config: Config, files: Mapping[str, str], contents: Contents, environment: Environment
 ) -> None:
-    """Everything that would keep a node from running and is found at no cost, before one is claimed.
+    """Everything that would keep a node from running and costs nothing to see, before one is claimed.
 
     Raises:
         ConfigurationError: somebody has to mend the repository.
@@ -94,8 +94,8 @@ def repository_trials(
     def model() -> Check:
         refuse_unusable_door(environment, provider)
         check_model(config, files, environment)
-        found = _door_check(environment, provider)
-        return found.model_copy(update={"found": f"{found.found}; {config.llm.model} has a price"})
+        door = _door_check(environment, provider)
+        return door.model_copy(update={"found": f"{door.found}; {config.llm.model} has a price"})
 
     def languages() -> Check:
         services = _services(environment, files, contents.root_names)
@@ -139,12 +139,12 @@ def packs_check(texts: Mapping[str, str | None], config: Config) -> Check | None
         return diagnosis.failed("context packs", error)
     if not shelf:
         return None
-    found = "\n".join(on_the_shelf(each) for each in sorted(shelf, key=lambda each: each.name))
+    listed = "\n".join(on_the_shelf(each) for each in sorted(shelf, key=lambda each: each.name))
     is_whole = all(isinstance(each, Pack) for each in shelf)
     return Check(
         name="context packs",
         status="ok" if is_whole else "warning",
-        found=found,
+        found=listed,
         remedy="" if is_whole else "Fix what is left out, or remove it. No run uses it.",
     )
 
@@ -238,9 +238,9 @@ def _without_programs(services: Sequence[ServiceConfig], names: Sequence[str]) -
     missing = toolchain_of(wanted, path).missing if wanted else ()
     if not missing:
         return None
-    found = f"its tests are run by {', '.join(f'`{each}`' for each in missing)}, not on this machine's PATH"
+    problem = f"its tests are run by {', '.join(f'`{each}`' for each in missing)}, not on this machine's PATH"
     remedy = "; ".join(dict.fromkeys(how_to_get(each) for each in missing))
-    return Check(name="languages", status="failed", found=found, remedy=f"{remedy[0].upper()}{remedy[1:]}.")
+    return Check(name="languages", status="failed", found=problem, remedy=f"{remedy[0].upper()}{remedy[1:]}.")
 
 
 def _patterns_of(service: ServiceConfig) -> tuple[str, ...] | None:
@@ -271,10 +271,12 @@ def _environments(environment: Environment) -> Check:
 
     settings = child_environment()
     path = settings.get("PATH", "")
-    found = Environments(environments_folder(environment), settings=settings).described(path)
+    description = Environments(environments_folder(environment), settings=settings).described(path)
     is_second_choice = bool(found_installer(path, may_build=False).note)
     return Check(
-        name="environments", status="warning" if is_second_choice else "ok", found=f"of repositories: {found}"
+        name="environments",
+        status="warning" if is_second_choice else "ok",
+        found=f"of repositories: {description}",
     )
 
 

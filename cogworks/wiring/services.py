@@ -43,7 +43,7 @@ def open_panel(
         left_s: what is left of the visit's time; None: no limit.
         test_command: words of the command that tests are run with; none: what `[tests] command` says, else each service's
             own way.
-        names: of what lies at the repository's root, which tell of its languages; none: nobody knows.
+        names: of what lies at the repository's root, which show its languages; none: nobody knows.
         starts: what makes a service a process of ours.
 
     Raises:
@@ -58,7 +58,7 @@ def open_panel(
                 environment=child_environment(),
                 caller=caller,
                 left_s=left_s,
-                configured=configured_for(service, everywhere, is_told=bool(test_command)),
+                configured=configured_for(service, everywhere, has_own_command=bool(test_command)),
                 starts=starts,
             ),
             is_primary=service.role == "primary",
@@ -76,22 +76,24 @@ def _timed(service: ServiceConfig, suite_s: float) -> ServiceConfig:
     return service.model_copy(update={"timeouts": {**usual, **service.timeouts}})
 
 
-def configured_for(service: ServiceConfig, everywhere: Configured, *, is_told: bool = False) -> Configured:
+def configured_for(
+    service: ServiceConfig, everywhere: Configured, *, has_own_command: bool = False
+) -> Configured:
     """What a repository says to one of its services: what stands in its table, else what is said to all of them.
 
     Args:
-        is_told: whether whoever started this said the command; that goes before every file.
+        has_own_command: whether the user gave the command; that goes before every file.
     """
     settings = everywhere.settings
     if service.environment is not None:
         own = service.environment.model_dump()
         settings = RepositorySettings.model_validate({**own, "setup_script": settings.setup_script})
-    own_words = () if is_told else tuple(shlex.split(service.tests.command))
+    own_words = () if has_own_command else tuple(shlex.split(service.tests.command))
     return Configured(settings, own_words or everywhere.test_command, service.root)
 
 
 def repository_settings(files: Mapping[str, str]) -> RepositorySettings:
-    """What services are told of the repository's own configuration.
+    """What services learn of the repository's own configuration.
 
     Args:
         files: of its default branch below `.cogworks`: path -> text.
@@ -128,10 +130,10 @@ def services_of(
     """
     named = environment.services_config
     if not named:
-        found = configured_services(
+        services = configured_services(
             files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment), names=names
         )
-        return tuple(_launched(each, environment, names) for each in found)
+        return tuple(_launched(each, environment, names) for each in services)
     try:
         text = Path(named).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -147,9 +149,11 @@ def _launched(service: ServiceConfig, environment: Environment, names: Sequence[
         return service.model_copy(update={"command": _bundled(environment).command})
     if service.kind == "command":
         # Of the folder of another root no names are known.
-        told = () if service.language or service.root else languages_at(names)[:1]
+        languages = () if service.language or service.root else languages_at(names)[:1]
         words = ("--environments", str(environments_folder(environment)))
-        return service.model_copy(update={"command": (*words, *(f"--root-language={each}" for each in told))})
+        return service.model_copy(
+            update={"command": (*words, *(f"--root-language={each}" for each in languages))}
+        )
     return service
 
 

@@ -89,14 +89,14 @@ class _Session:
         self._seen = Seen(lambda path: self._workspace().read(path))
         self._look_audit = look_audit(order, now=elapsed_s)
 
-        def told(line: str) -> None:
+        def say_until_stopped(line: str) -> None:
             order.check()
             say(line)
 
         self.ports: NodePorts = SessionPorts(
             model=gateway_for(order, provider),
             open_service=self._opened_service,
-            tell=told,
+            say_line=say_until_stopped,
             stop=order.check,
             limit=limit,
             save=order.checkpoint,
@@ -167,7 +167,7 @@ def open_ports(
     """A StepPorts for one work item; everything it opened is closed behind it. Raises as `open_examination`.
 
     Args:
-        during: tells people of what takes long.
+        during: announces to people what takes long.
         open_model: opens whoever answers the questions.
         sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
     """

@@ -50,7 +50,7 @@ class Checked:
 
 
 def open_workshop(directory: Path) -> Workshop:
-    """Read what a directory declares; a wrong tool is left out and told, a wrong policy is an error.
+    """Read what a directory declares; a wrong tool is left out and reported, a wrong policy is an error.
 
     Raises:
         ConfigurationError: a policy is malformed or would loosen a built-in one.
@@ -99,7 +99,7 @@ def open_controller(
     Args:
         seed: of the pauses between attempts; also the run's id, made up when it is empty.
         approved: hashes of calls that a person agrees to.
-        keep: takes each record before what it tells of goes on.
+        keep: takes each record before the work that it records goes on.
     """
     run_id = seed or str(uuid.uuid4())
     ports = ControllerPorts(

@@ -17,13 +17,13 @@ def test_a_term_of_every_message_tells_less_than_one_of_few_and_that_less_than_o
     messages = [("Fix it", ()), ("Fix receipts", ()), *[("Fix more", ())] * 28]
     found = past(*messages, wanted=("fix", "receipt", "parcel"))
 
-    assert 0 < found.telling("fix") < found.telling("receipt") < found.telling("parcel") == 1.0
+    assert 0 < found.distinctness("fix") < found.distinctness("receipt") < found.distinctness("parcel") == 1.0
 
 
 def test_a_handful_of_messages_says_nothing_of_how_common_a_term_is() -> None:
     found = past(*[("Fix it", ())] * 20, wanted=("fix",))
 
-    assert (found.knows_words, found.telling("fix")) == (False, 1.0)
+    assert (found.knows_words, found.distinctness("fix")) == (False, 1.0)
     assert past(*[("Fix it", ())] * 21).knows_words
 
 

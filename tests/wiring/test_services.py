@@ -186,7 +186,7 @@ def test_a_service_is_told_what_its_own_table_says() -> None:
     everywhere = Configured(repository_settings(files), configured_words(files))
 
     api, rest, usual = (configured_for(each, everywhere) for each in services_of(NOTHING, files))
-    told = configured_for(services_of(NOTHING, files)[0], everywhere, is_told=True)
+    told = configured_for(services_of(NOTHING, files)[0], everywhere, has_own_command=True)
 
     assert (api.settings.python, api.settings.extras, api.settings.setup_script) == (
         "3.12",

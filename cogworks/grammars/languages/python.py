@@ -1,4 +1,4 @@
-"""Python, as far as a grammar tells; the service for Python knows more."""
+"""Python, as far as a grammar shows it; the service for Python knows more."""
 
 import re
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ _AS = re.compile(r"(?<!\s)\s+as\s+")
 def imported(statement: str) -> Iterator[Names]:
     """What `import a.b as c` and `from .a import b, c` take."""
     plain = " ".join(statement.replace("\\\n", " ").replace("(", " ").replace(")", " ").split())
-    if found := _FROM.match(plain):
-        for part in filter(None, (each.strip() for each in found["names"].split(","))):
+    if match := _FROM.match(plain):
+        for part in filter(None, (each.strip() for each in match["names"].split(","))):
             name, *alias = _AS.split(part)
-            yield found["module"], name, alias[0] if alias else None
+            yield match["module"], name, alias[0] if alias else None
         return
     for part in filter(None, (each.strip() for each in plain.removeprefix("import").split(","))):
         name, *alias = _AS.split(part)

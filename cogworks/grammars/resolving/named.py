@@ -67,9 +67,11 @@ def dotted(tree: Tree) -> Resolve:
         # `import static a.b.C.name` and inner classes name more than the file.
         for size in range(len(parts), 0, -1):
             package = ".".join(parts[: size - 1])
-            found = [each for each in by_tail.get(str(parts[size - 1]), ()) if tree.packages(each) == package]
-            if found:
-                return tuple(found[:1])
+            fitting = [
+                each for each in by_tail.get(str(parts[size - 1]), ()) if tree.packages(each) == package
+            ]
+            if fitting:
+                return tuple(fitting[:1])
         return ()
 
     return resolve
@@ -98,8 +100,8 @@ def headers(tree: Tree) -> Resolve:
             if each in tree.paths:
                 return (each,)
         named = by_name.get(posixpath.basename(written), ())
-        found = [each for each in named if each.endswith(f"/{written}")]
-        return tuple(found) if len(found) == 1 else ()
+        fitting = [each for each in named if each.endswith(f"/{written}")]
+        return tuple(fitting) if len(fitting) == 1 else ()
 
     return resolve
 
@@ -204,8 +206,8 @@ def _crate(tree: Tree, manifest: str) -> str:
 
 
 def _source_root(asking: str) -> str:
-    head, found, _ = f"/{asking}".rpartition("/src/")
-    return f"{head}/src".lstrip("/") if found else posixpath.dirname(asking)
+    head, has_source, _ = f"/{asking}".rpartition("/src/")
+    return f"{head}/src".lstrip("/") if has_source else posixpath.dirname(asking)
 
 
 def _module_folder(asking: str) -> str:

@@ -30,8 +30,8 @@ def resolving(tree: Tree) -> Resolve:
             return _file(tree.paths, beside(asking, imported.module))
         config = nearest(asking, configs)
         for path in _mapped(ways[config], imported.module) if config else ():
-            if found := _file(tree.paths, path):
-                return found
+            if files := _file(tree.paths, path):
+                return files
         return _of_package(tree.paths, packages, imported.module)
 
     return resolve
@@ -105,8 +105,8 @@ def _of_package(
         # What is built lies beside what it is built from.
         sources = (path, path.replace("dist/", "src/", 1), path.replace("lib/", "src/", 1))
         for each in sources:
-            if found := _file(paths, each):
-                return found
+            if files := _file(paths, each):
+                return files
     return ()
 
 
@@ -141,7 +141,7 @@ def _object(text: str | None) -> Mapping[str, Any]:
     """JSON as tools of this world read it, with comments and last commas; nothing where it is none."""
     if text is None:
         return {}
-    plain = _LAST_COMMA.sub(r"\1", _NOTES.sub(lambda found: found[1] or "", text))
+    plain = _LAST_COMMA.sub(r"\1", _NOTES.sub(lambda match: match[1] or "", text))
     try:
         value = json.loads(plain)
     except (ValueError, RecursionError):

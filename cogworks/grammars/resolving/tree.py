@@ -37,10 +37,10 @@ def beside(asking: str, path: str) -> str:
 
 def by_folder(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Folder -> the files right in it, sorted; the repository itself is the empty text."""
-    found: dict[str, list[str]] = {}
+    files_by_folder: dict[str, list[str]] = {}
     for path in sorted(paths):
-        found.setdefault(posixpath.dirname(path), []).append(path)
-    return {folder: tuple(files) for folder, files in found.items()}
+        files_by_folder.setdefault(posixpath.dirname(path), []).append(path)
+    return {folder: tuple(files) for folder, files in files_by_folder.items()}
 
 
 def nearest(asking: str, settings: Iterable[str]) -> str | None:

@@ -88,7 +88,7 @@ class GovernedLooks:
         tree: names the files of the working copy as they are now.
         trials: runs tests; None: whoever asks may run nothing.
         secrets: what no result may hold.
-        seen: is told of each line of a file that a result shows.
+        seen: gets each line of a file that a result shows.
         """
         self._room = room
         self._seen = seen
@@ -169,11 +169,11 @@ class GovernedLooks:
 
     def _handlers(self) -> dict[str, Handler]:
         names = [name for name in _DESCRIPTIONS if name not in RUNNING]
-        found: dict[str, Handler] = dict.fromkeys(names, self._show)
+        handlers: dict[str, Handler] = dict.fromkeys(names, self._show)
         if (trials := self._trials) is not None:
-            found["run"] = lambda given, _: {"text": self._allowed(given, trials.run)}
-            found["try"] = lambda given, _: {"text": self._allowed(given, trials.try_out)}
-        return found
+            handlers["run"] = lambda given, _: {"text": self._allowed(given, trials.run)}
+            handlers["try"] = lambda given, _: {"text": self._allowed(given, trials.try_out)}
+        return handlers
 
     def _show(self, given: dict[str, Any], call: Call) -> Mapping[str, Any]:
         del call
@@ -196,7 +196,7 @@ class GovernedLooks:
         listed = f"{', '.join(unseen)}: not for you to see"
         if not seen or any(edit.path in unseen for edit in look.edits):
             return f"{listed}, so nothing was run."
-        # The tests that may be named answer all the same: another turn would cost more than it tells.
+        # The tests that may be named answer all the same: another turn would cost more than it shows.
         return (
             f"{listed}, so only the others were run.\n{run(look.model_copy(update={'tests': tuple(seen)}))}"
         )
@@ -211,7 +211,7 @@ _SPARE = 10
 
 
 def _named(given: Mapping[str, Any]) -> str:
-    """What a look asked for, so that two of one kind can be told apart."""
+    """What a look asked for, so that two of one kind can be distinguished."""
     tests = ", ".join(map(str, _listed(given, "tests")))
     edits = [each.get("path") for each in _listed(given, "edits") if isinstance(each, Mapping)]
     edited = sorted({str(path) for path in edits if path})
@@ -226,8 +226,8 @@ def _named(given: Mapping[str, Any]) -> str:
 
 def _listed(given: Mapping[str, Any], name: str) -> Sequence[Any]:
     """What a model may have given as something else."""
-    found = given.get(name)
-    return found if isinstance(found, list | tuple) else ()
+    value = given.get(name)
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _cut(text: str, room: int) -> str:

@@ -86,11 +86,11 @@ def fits(path: str, glob: str) -> bool:
 
 def _alternatives(glob: str) -> list[str]:
     """The patterns that one with braces stands for, as shells read them; a great many are not all taken."""
-    found = [glob]
-    while len(found) < _MOST_ALTERNATIVES and (braces := _BRACES.search(found[0])) is not None:
-        first = found.pop(0)
-        found += [first[: braces.start()] + each + first[braces.end() :] for each in braces[1].split(",")]
-    return found[:_MOST_ALTERNATIVES]
+    patterns = [glob]
+    while len(patterns) < _MOST_ALTERNATIVES and (braces := _BRACES.search(patterns[0])) is not None:
+        first = patterns.pop(0)
+        patterns += [first[: braces.start()] + each + first[braces.end() :] for each in braces[1].split(",")]
+    return patterns[:_MOST_ALTERNATIVES]
 
 
 def _matches(path: str, pattern: str) -> bool:

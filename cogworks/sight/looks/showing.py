@@ -128,13 +128,13 @@ def lines_in(result: str) -> tuple[tuple[str, int], ...]:
 
     No file can pretend to more: each of its lines has a number of its own before it.
     """
-    found, path = list[tuple[str, int]](), ""
+    numbers, path = list[tuple[str, int]](), ""
     for row in result.split("\n"):
         if (heading := _HEADING.fullmatch(row)) is not None:
             path = heading["path"]
         elif path and (line := _ROW.match(row)) is not None:
-            found.append((path, int(line["line"])))
-    return tuple(found)
+            numbers.append((path, int(line["line"])))
+    return tuple(numbers)
 
 
 def _search(look: Look, room: Room) -> str:
@@ -212,16 +212,16 @@ def _definition(look: Look, room: Room) -> str:
         for each in _defined(path, room)
         if each.name == name
     )
-    # A common name may be defined in thousands of files, and no more than these are told.
-    found = [*islice(places, _MAX_DEFINITIONS + _MAX_ALSO)]
-    if not found:
+    # A common name may be defined in thousands of files, and no more than these are shown.
+    definitions = [*islice(places, _MAX_DEFINITIONS + _MAX_ALSO)]
+    if not definitions:
         return f"Nothing named {name!r} is defined in a language that can be read here; `search` finds every text."
-    most = MAX_LINES if len(found) == 1 else _MAX_LINES_OF_MANY
+    most = MAX_LINES if len(definitions) == 1 else _MAX_LINES_OF_MANY
     parts = [
         numbered(path, room.index.text(path).splitlines(), each.first, min(each.last, each.first + most))
-        for path, each in found[:_MAX_DEFINITIONS]
+        for path, each in definitions[:_MAX_DEFINITIONS]
     ]
-    rest = [f"{path}:{each.line}" for path, each in found[_MAX_DEFINITIONS:]]
+    rest = [f"{path}:{each.line}" for path, each in definitions[_MAX_DEFINITIONS:]]
     return "\n\n".join([*parts, f"Also defined at {', '.join(rest)}"] if rest else parts)
 
 
@@ -275,9 +275,9 @@ def _around(path: str, numbers: Sequence[int], room: Room) -> str:
         for number in numbers
         if (around := [each for each in definitions if each.first <= number <= each.last])
     ]
-    found = [f"{each.name} {each.first}-{each.last}" for each in dict.fromkeys(holding)]
-    more = f" and {len(found) - _MAX_AROUND} more" if len(found) > _MAX_AROUND else ""
-    return f": {', '.join(found[:_MAX_AROUND])}{more}" if found else ""
+    names = [f"{each.name} {each.first}-{each.last}" for each in dict.fromkeys(holding)]
+    more = f" and {len(names) - _MAX_AROUND} more" if len(names) > _MAX_AROUND else ""
+    return f": {', '.join(names[:_MAX_AROUND])}{more}" if names else ""
 
 
 def _list(look: Look, room: Room) -> str:
@@ -340,7 +340,7 @@ def _near(word: str, names: Sequence[str]) -> str:
     folder, _, name = word.rpartition("/")
     same = [each for each in names if name and each.rpartition("/")[2] == name]
     if len(names) > _MAX_COMPARED:
-        # Comparing takes longer than everything else; in a large repository a name is told from those beside it.
+        # Comparing takes longer than everything else; in a large repository a name is separated from those beside it.
         names = [each for each in names if each.rpartition("/")[0] == folder][:_MAX_COMPARED]
     near = [*same, *get_close_matches(word, names, n=3, cutoff=0.6)][:4]
     return f"There is {', '.join(dict.fromkeys(near))}." if near else "Nothing has a similar name."
@@ -364,8 +364,8 @@ def _depth(definitions: Sequence[Outlined], each: Outlined) -> int:
 
 
 def _last(name: str) -> str:
-    found = _NAME.search(name.strip().removesuffix("()"))
-    return found.group() if found else ""
+    match = _NAME.search(name.strip().removesuffix("()"))
+    return match.group() if match else ""
 
 
 def _plain(path: str) -> str:
