@@ -24,8 +24,8 @@ def copy_folder(source: Path, target: Path, *, left_out: LeftOut = _NOTHING, may
     target.parent.mkdir(parents=True, exist_ok=True)
     while waiting:
         here, there = waiting.pop()
-        with os.scandir(here) as found:
-            entries = list(found)
+        with os.scandir(here) as listing:
+            entries = list(listing)
         passed_over = frozenset(left_out(os.fspath(here), [entry.name for entry in entries]))
         there.mkdir(exist_ok=may_exist)
         copied.append((here, there))
@@ -46,7 +46,7 @@ def copy_folder(source: Path, target: Path, *, left_out: LeftOut = _NOTHING, may
 
 
 def walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Each folder from the top, with the names of the folders (links to some too) and of the other things in it, as `os.walk` tells.
+    """Each folder from the top, with the names of the folders (links to some too) and of the other things in it, as `os.walk` yields them.
 
     Whoever takes names out of the list of folders keeps it from going there. No link is followed, and what cannot be read has nothing in it.
     """
@@ -54,8 +54,8 @@ def walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     while waiting:
         here = waiting.pop()
         try:
-            with os.scandir(here) as found:
-                entries = list(found)
+            with os.scandir(here) as listing:
+                entries = list(listing)
         except OSError:
             continue
         folders = [entry.name for entry in entries if _is_folder(entry)]

@@ -33,7 +33,7 @@ def in_log_of_actions(text: str) -> str:
 
 def in_markdown(text: str) -> str:
     """A part of a body: it calls nobody, closes nothing, hides nothing and loads nothing from elsewhere."""
-    return _IMAGE.sub(lambda found: "" if found[0] == "!" else "&lt;", _calm(text))
+    return _IMAGE.sub(lambda match: "" if match[0] == "!" else "&lt;", _calm(text))
 
 
 def in_code(text: str) -> str:
@@ -110,7 +110,7 @@ def masked(text: str, secrets: Iterable[str] = (), *, is_code: bool = False, mar
 
 
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose names tell of a secret."""
+    """The values of variables whose names are those of secrets."""
     return tuple(
         value
         for name, value in environment.items()

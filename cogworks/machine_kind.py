@@ -11,5 +11,5 @@ _CHARS = 16
 
 def machine_kind() -> str:
     """Changes with this program, its Python, the system and its libraries; alike on machines that are."""
-    told = (__version__, sys.version, sys.platform, platform.machine(), *platform.libc_ver())
-    return hashlib.sha256("\0".join(told).encode()).hexdigest()[:_CHARS]
+    marks = (__version__, sys.version, sys.platform, platform.machine(), *platform.libc_ver())
+    return hashlib.sha256("\0".join(marks).encode()).hexdigest()[:_CHARS]

@@ -1,6 +1,6 @@
 """Whether a machine and a repository are fit for work: rules over facts that others gather, and the list of trials.
 
-`doctor` runs every trial and tells what each came to; a step runs the cheap ones before it claims anything, and stops at the
+`doctor` runs every trial and shows what each came to; a step runs the cheap ones before it claims anything, and stops at the
 first that fails.
 """
 
@@ -72,11 +72,11 @@ def disk_check(room: DiskSpace) -> Check:
     remedy = "Make room, or set `COGWORKS_WORK_DIR` to a directory that can be written and has room."
     free = f"{room.free_bytes / 1024**2:,.0f} MiB free"
     if room.problem:
-        found = f"{room.folder} cannot be written: {room.problem}"
-        return Check(name=name, status="failed", found=found, remedy=remedy)
+        problem = f"{room.folder} cannot be written: {room.problem}"
+        return Check(name=name, status="failed", found=problem, remedy=remedy)
     if room.free_bytes < LEAST_FREE_BYTES:
-        found = f"{room.folder} is full: {free}, at least {LEAST_FREE_BYTES // 1024**2} MiB are wanted"
-        return Check(name=name, status="failed", found=found, remedy=remedy)
+        problem = f"{room.folder} is full: {free}, at least {LEAST_FREE_BYTES // 1024**2} MiB are wanted"
+        return Check(name=name, status="failed", found=problem, remedy=remedy)
     status = "warning" if room.free_bytes < LITTLE_FREE_BYTES else "ok"
     return Check.model_validate(
         {"name": name, "status": status, "found": f"{room.folder}, {free}", "remedy": remedy}
@@ -93,14 +93,14 @@ def index_check(urls: Sequence[str], problem: str) -> Check:
     if problem:
         remedy = "Check pip's configuration and the network of this machine; `pip config list` tells what is configured."
         return Check(name="package index", status="failed", found=problem, remedy=remedy)
-    found = (
+    summary = (
         f"{', '.join(urls)} answers" if urls else "none is configured; packages come only from directories"
     )
-    return Check(name="package index", status="ok", found=found)
+    return Check(name="package index", status="ok", found=summary)
 
 
 class Language(NamedTuple):
-    """How files of a language are told."""
+    """How files of a language are recognised."""
 
     suffixes: tuple[str, ...]
     marks: tuple[str, ...] = ()
@@ -157,10 +157,10 @@ def languages_check(contents: Contents, services: Sequence[Served]) -> Check:
     if manifests := _absent(unknown, contents.root_names):
         remedy = f"Add what its tools ask for to the root, by which cogworks recognises it ({manifests}). Or {remedy[0].lower()}{remedy[1:]}"
     if len(unknown) < len(held):
-        found = f"{_shares(held)}; no service knows {', '.join(unknown)}{seen}: such files are not checked"
-        return Check(name=name, status="warning", found=found, remedy=remedy)
-    found = f"it is written in {_shares(held)}{seen}, which no domain service here knows ({names})."
-    return Check(name=name, status="failed", found=found, remedy=remedy)
+        problem = f"{_shares(held)}; no service knows {', '.join(unknown)}{seen}: such files are not checked"
+        return Check(name=name, status="warning", found=problem, remedy=remedy)
+    problem = f"it is written in {_shares(held)}{seen}, which no domain service here knows ({names})."
+    return Check(name=name, status="failed", found=problem, remedy=remedy)
 
 
 def _absent(languages: Iterable[str], root_names: Sequence[str]) -> str:
@@ -189,7 +189,7 @@ def _shares(sizes: Mapping[str, int]) -> str:
 
 
 def _seen(languages: Iterable[str], root_names: Sequence[str]) -> str:
-    """The files at the root that tell of these languages."""
+    """The files at the root that show these languages."""
     known = [LANGUAGES[language] for language in languages]
     names = [
         name

@@ -75,7 +75,7 @@ def secret_places(text: str) -> Iterator[tuple[int, int]]:
     """Where in a text something begins and ends that looks like a secret; a private key with its whole block."""
     # The first of the forms is the head of a block; a head alone opens nothing.
     for form in (_KEY_BLOCK, *(form for name, form in TOKENS[1:-1] if may_hold(text, name))):
-        yield from (found.span() for found in form.finditer(text))
+        yield from (match.span() for match in form.finditer(text))
     yield from _random_places(text)
 
 
@@ -87,10 +87,10 @@ def may_hold(text: str, name: str) -> bool:
 def _random_places(text: str) -> Iterator[tuple[int, int]]:
     """Where values that are called secrets stand."""
     for form in (_NAMED, _IN_URL):
-        for found in form.finditer(text):
-            name = next(name for name, value in found.groupdict().items() if value is not None)
-            if _is_random(found[name]):
-                yield found.span(name)
+        for match in form.finditer(text):
+            name = next(name for name, value in match.groupdict().items() if value is not None)
+            if _is_random(match[name]):
+                yield match.span(name)
 
 
 def _is_random(value: str) -> bool:

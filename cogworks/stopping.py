@@ -24,16 +24,16 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._told, self._tell = os.pipe()
-        os.set_blocking(self._told, False)
-        os.set_blocking(self._tell, False)
+        self._reads, self._writes = os.pipe()
+        os.set_blocking(self._reads, False)
+        os.set_blocking(self._writes, False)
         self._heard = 0
 
     @property
     def times(self) -> int:
         """Signals so far; for one thread only, and not for a handler."""
         with suppress(BlockingIOError):
-            while noted := os.read(self._told, _ROOM):
+            while noted := os.read(self._reads, _ROOM):
                 self._heard += len(noted)
         return self._heard
 
@@ -41,25 +41,25 @@ class Stop:
         """Whether a stop was asked for; waits for it, but no longer than that."""
         if not self.times:
             waiting = select.poll()
-            waiting.register(self._told, select.POLLIN)
+            waiting.register(self._reads, select.POLLIN)
             waiting.poll(seconds * 1000)
         return self.times > 0
 
     def fileno(self) -> int:
         """Readable once there is a signal that `times` has not counted yet."""
-        return self._told
+        return self._reads
 
     def note(self, _number: int, _frame: FrameType | None) -> None:
         """The handler."""
         try:
-            os.write(self._tell, b"!")
+            os.write(self._writes, b"!")
         except BlockingIOError:
             # So many are noted already that one more says nothing new.
             return
 
     def close(self) -> None:
-        os.close(self._told)
-        os.close(self._tell)
+        os.close(self._reads)
+        os.close(self._writes)
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def left_by_signal() -> Iterator[None]:
 
 
 def ends_within(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
-    """Whether a child is gone, or goes within that time; told of it at once where the system does that.
+    """Whether a child is gone, or goes within that time; noticed at once where the system does that.
 
     `Popen.wait` looks again and again, with pauses that become as long as the end took so far.
     """

@@ -1,4 +1,4 @@
-"""How whatever takes long is told to the people who wait for it; `cli/progress` shows it."""
+"""How whatever takes long is announced to the people who wait for it; `cli/progress` shows it."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +12,7 @@ class During(Protocol):
         self, what: str, limit_s: float, so_far: Callable[[], str] = ..., /
     ) -> AbstractContextManager[None]:
         """Args:
-        so_far: how far it has come, asked whenever people are told; empty: nobody knows.
+        so_far: how far it has come, asked whenever progress is shown; empty: nobody knows.
         """
 
 

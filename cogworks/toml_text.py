@@ -1,6 +1,6 @@
 """Reads TOML that others wrote: whatever stands there, it takes little time and one kind of error.
 
-Values are taken out of a table by key, and every problem is noted, so that all of them can be told at once.
+Values are taken out of a table by key, and every problem is noted, so that all of them can be reported at once.
 """
 
 import difflib
@@ -162,15 +162,15 @@ class Table:
         if len(value) > MAX_LIST_ENTRIES:
             self.refuse(key, f"holds {len(value)} entries, at most {MAX_LIST_ENTRIES} are allowed")
             return ()
-        found: dict[str, None] = {}
+        accepted: dict[str, None] = {}
         for each in value:
             if not isinstance(each, str) or (shape is not None and shape.pattern.fullmatch(each) is None):
                 self._wrong(key, each, shape.wanted if shape else "strings", part="holds")
-            elif each in found:
+            elif each in accepted:
                 self.refuse(key, f"holds {each!r} more than once")
             else:
-                found[each] = None
-        return tuple(found)
+                accepted[each] = None
+        return tuple(accepted)
 
     def table(self, key: str) -> "Table | None":
         """A table within this one."""
@@ -190,14 +190,14 @@ class Table:
         if not isinstance(value, list):
             self._wrong(key, value, "a list of tables")
             return []
-        found: list[Table] = []
+        members: list[Table] = []
         for index, each in enumerate(value):
             where = f"{self.where}.{key}[{index}]" if self.where else f"{key}[{index}]"
             if isinstance(each, dict):
-                found.append(Table(each, where, self.problems))
+                members.append(Table(each, where, self.problems))
             else:
                 self.problems.append(f"{where}: found {shown(each)}, wanted a table")
-        return found
+        return members
 
     def named_tables(self, shape: Shape) -> list[tuple[str, "Table"]]:
         """Every table in this one, by name; for tables whose keys are names."""
@@ -209,7 +209,7 @@ class Table:
     def close(self) -> None:
         """Note every key nobody asked for."""
         for key in self.data:
-            # Not what nobody knows, but what nobody asked for: a key of another table is told, too.
+            # Not what nobody knows, but what nobody asked for: a key of another table is reported, too.
             if key not in self._asked:
                 self.problems.append(f"{self._place}unknown key {shown(key)}{meant(key, self._asked)}")
 

@@ -28,10 +28,10 @@ def expecting(place: str) -> Iterator[None]:
         raise unexpected(place, _said(error)) from error
 
 
-def unexpected(place: str, found: str) -> UnexpectedAnswer:
+def unexpected(place: str, content: str) -> UnexpectedAnswer:
     """The error for one part of an answer."""
     return UnexpectedAnswer(
-        f"GitHub gave an unexpected answer at {place}: {found}. Nothing was written. Run the command again. "
+        f"GitHub gave an unexpected answer at {place}: {content}. Nothing was written. Run the command again. "
         "If it stays, check what stands between this machine and GitHub, and report it."
     )
 
@@ -42,11 +42,11 @@ def each(nodes: object, place: str, parse: Callable[[Any], T]) -> tuple[T, ...]:
     Raises:
         UnexpectedAnswer: it is no list, or an entry does not fit; with its index.
     """
-    found: list[T] = []
+    parsed: list[T] = []
     for index, node in enumerate(entries(nodes, place)):
         with expecting(f"{place}[{index}]"):
-            found.append(parse(node))
-    return tuple(found)
+            parsed.append(parse(node))
+    return tuple(parsed)
 
 
 def entries(nodes: object, place: str) -> list[Any]:

@@ -1,1 +1,1 @@
-"""What a look at a checkout found, what follows from it, and what a work item would do there: rules only."""
+"""The findings of a look at a checkout, what follows from them, and what a work item would do there: rules only."""

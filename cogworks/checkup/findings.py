@@ -1,4 +1,4 @@
-"""What `cogworks doctor PATH` found out about a checkout."""
+"""The findings of `cogworks doctor PATH` about a checkout."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ class ServiceCheckup(Value):
     root: str = ""
     """The folder that the service is for; empty: the whole repository."""
     prepared: Prepared | None = None
-    """None: the service does not tell, or could not make it."""
+    """None: the service does not say, or could not make it."""
     problem: str = ""
     """Why there is no environment, with what to do."""
 
@@ -41,7 +41,7 @@ class SuiteRun(Value):
 
 
 class Checkup(Value):
-    """Everything that was found out."""
+    """All findings about a checkout."""
 
     folder: str
     state: str

@@ -21,47 +21,47 @@ class ToDo(Value):
     """Empty where `what` says it."""
 
 
-def things_to_do(found: Checkup) -> tuple[ToDo, ...]:
+def things_to_do(checkup: Checkup) -> tuple[ToDo, ...]:
     """What somebody has to do before a work item could go on; none: it could."""
-    return tuple(_each(found))
+    return tuple(_each(checkup))
 
 
-def advice(found: Checkup) -> tuple[str, ...]:
+def advice(checkup: Checkup) -> tuple[str, ...]:
     """What could be done about tests that fail and keep no work item from going on, in the words of the services."""
-    report = found.report
+    report = checkup.report
     stops = report is None or bool(
-        refusal_of(report, wanted=found.baseline) or none_passes(report, wanted=found.baseline)
+        refusal_of(report, wanted=checkup.baseline) or none_passes(report, wanted=checkup.baseline)
     )
     if stops or report is None:
         return ()
-    return tuple(each for each in report.remedies if each not in found.notes)
+    return tuple(each for each in report.remedies if each not in checkup.notes)
 
 
-def _each(found: Checkup) -> Iterator[ToDo]:
-    for problem in found.problems:
+def _each(checkup: Checkup) -> Iterator[ToDo]:
+    for problem in checkup.problems:
         yield ToDo(what=problem)
-    if found.packs is not None and found.packs.status == "failed":
-        yield ToDo(what=found.packs.found)
-    if found.languages.status == "failed":
-        yield ToDo(what=found.languages.found, remedy=found.languages.remedy)
-    for each in found.services:
+    if checkup.packs is not None and checkup.packs.status == "failed":
+        yield ToDo(what=checkup.packs.found)
+    if checkup.languages.status == "failed":
+        yield ToDo(what=checkup.languages.found, remedy=checkup.languages.remedy)
+    for each in checkup.services:
         if each.problem:
             place = f"{each.root}: " if each.root else ""
             yield ToDo(what=f"{place}{each.problem}")
-    if found.suite is not None and found.suite.problem:
-        yield ToDo(what=found.suite.problem)
-    if (report := found.report) is not None:
-        yield from _of_the_suite(report, found)
+    if checkup.suite is not None and checkup.suite.problem:
+        yield ToDo(what=checkup.suite.problem)
+    if (report := checkup.report) is not None:
+        yield from _of_the_suite(report, checkup)
 
 
-def _of_the_suite(report: TestReport, found: Checkup) -> Iterator[ToDo]:
+def _of_the_suite(report: TestReport, checkup: Checkup) -> Iterator[ToDo]:
     """In the words of the check that an item makes before its first model call."""
-    if (refused := refusal_of(report, wanted=found.baseline)) is not None:
+    if (refused := refusal_of(report, wanted=checkup.baseline)) is not None:
         what, _, remedy = refused.reason.removeprefix(_NODE).partition("\n")
         yield ToDo(what=what, remedy=remedy)
-    elif found.baseline != "none" and (why := nothing_ran(report)):
+    elif checkup.baseline != "none" and (why := nothing_ran(report)):
         yield ToDo(what=why)
-    elif why := none_passes(report, wanted=found.baseline):
+    elif why := none_passes(report, wanted=checkup.baseline):
         what, _, remedy = why.partition("\n")
         yield ToDo(what=what, remedy=remedy)
 
@@ -69,41 +69,41 @@ def _of_the_suite(report: TestReport, found: Checkup) -> Iterator[ToDo]:
 _MOST_FOLDERS = 3
 
 
-def outlook(found: Checkup) -> tuple[str, ...]:
+def outlook(checkup: Checkup) -> tuple[str, ...]:
     """Sentences that follow `a work item here would`."""
-    return tuple(_sentences(found))
+    return tuple(_sentences(checkup))
 
 
-def _sentences(found: Checkup) -> Iterator[str]:
-    if things := things_to_do(found):
+def _sentences(checkup: Checkup) -> Iterator[str]:
+    if things := things_to_do(checkup):
         more = f", and {len(things) - 1} more" if len(things) > 1 else ""
         yield f"stop before its first model call, with nothing paid (see `to do`{more})"
     else:
-        yield _start(found)
+        yield _start(checkup)
     written = (
-        f"write its specification below {found.specs}/"
-        if found.specs
+        f"write its specification below {checkup.specs}/"
+        if checkup.specs
         else "show its specification in a pull request that nobody merges"
     )
-    yield f"{written}{_tests(found.report)}"
-    if found.report is not None and found.report.cases:
-        yield _guard(found.report)
+    yield f"{written}{_tests(checkup.report)}"
+    if checkup.report is not None and checkup.report.cases:
+        yield _guard(checkup.report)
     yield (
         "refuse a change of what git ignores, of .cogworks/ or of a workflow"
         + (
             ", and ask a person before it changes what is installed"
-            if found.dependency_changes == "ask"
+            if checkup.dependency_changes == "ask"
             else ""
         )
     )
 
 
-def _start(found: Checkup) -> str:
-    if found.baseline == "none":
+def _start(checkup: Checkup) -> str:
+    if checkup.baseline == "none":
         return 'run no test of the base (`[tests] baseline = "none"`), only those that come with a change'
-    parts = f" in {found.suite.runs} parts" if found.suite is not None and found.suite.runs > 1 else ""
-    known = ", name in every proof what cannot be loaded," if found.baseline == "allow-failing" else ""
-    return f'run this suite{parts} on its base commit{known} and go on to the model (`[tests] baseline = "{found.baseline}"`)'
+    parts = f" in {checkup.suite.runs} parts" if checkup.suite is not None and checkup.suite.runs > 1 else ""
+    known = ", name in every proof what cannot be loaded," if checkup.baseline == "allow-failing" else ""
+    return f'run this suite{parts} on its base commit{known} and go on to the model (`[tests] baseline = "{checkup.baseline}"`)'
 
 
 def _tests(report: TestReport | None) -> str:

@@ -43,35 +43,35 @@ def missing(
     Args:
         others: the other files of the repository: path -> text, for what may have been there before.
     """
-    return tuple(found for each in required(frozen.packs) for found in _missing(each, changed, others))
+    return tuple(lacking for each in required(frozen.packs) for lacking in _missing(each, changed, others))
 
 
 def patterns_required(frozen: FrozenPacks | None) -> tuple[str, ...]:
     """Of the files that the packs of a run want written or changed: whoever changes code may write them, planned or not."""
-    found: list[str] = []
+    required_patterns: list[str] = []
     for each in required(frozen.packs) if frozen is not None else ():
         match each.artefact:
             case FileArtefact(path_pattern=patterns):
-                found += patterns
+                required_patterns += patterns
             case SectionArtefact(file_pattern=patterns):
-                found += patterns
+                required_patterns += patterns
             case _:
                 pass
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(required_patterns))
 
 
 def patterns_besides(frozen: FrozenPacks) -> tuple[str, ...]:
     """Of which files outside a change the texts are needed to judge it."""
-    found: list[str] = []
+    needed_patterns: list[str] = []
     for each in required(frozen.packs):
         match each.artefact:
             case FileArtefact(where="repository", path_pattern=patterns):
-                found += patterns
+                needed_patterns += patterns
             case SectionArtefact(where="repository", file_pattern=patterns):
-                found += patterns
+                needed_patterns += patterns
             case _:
                 pass
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(needed_patterns))
 
 
 def _missing(each: Required, changed: Sequence[Changed], others: Mapping[str, str]) -> Iterator[Missing]:
@@ -133,8 +133,8 @@ def headings(markdown: str) -> Iterator[str]:
         if _FENCE.match(line):
             is_fenced = not is_fenced
         elif not is_fenced:
-            if found := _HEADING.match(line):
-                yield found["rest"].rstrip().rstrip("#").strip()
+            if match := _HEADING.match(line):
+                yield match["rest"].rstrip().rstrip("#").strip()
             elif before.strip() and line.strip() and not line.strip().strip("=-"):
                 yield before.strip()
         before = line

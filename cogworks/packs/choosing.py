@@ -114,11 +114,11 @@ def _exemplars(
     packs: Sequence[Pack], elsewhere: Mapping[Exemplar, ReadElsewhere]
 ) -> tuple[tuple[FrozenExemplar, ...], tuple[str, ...]]:
     """Those that could be read and fit, and a warning about each of the others."""
-    found: dict[str, FrozenExemplar] = {}
+    frozen: dict[str, FrozenExemplar] = {}
     left_out, room = [], MAX_EXEMPLAR_BYTES
     for pack in packs:
         for each in pack.sources.exemplar:
-            if (read := elsewhere.get(each)) is None or each.place in found:
+            if (read := elsewhere.get(each)) is None or each.place in frozen:
                 continue
             size = len(canonical_text(read.text).encode())
             problem = read.problem or (
@@ -132,8 +132,8 @@ def _exemplars(
                 )
                 continue
             room -= size
-            found[each.place] = FrozenExemplar(pack=pack.name, exemplar=each, blob=read.blob, text=read.text)
-    return tuple(found.values()), tuple(left_out)
+            frozen[each.place] = FrozenExemplar(pack=pack.name, exemplar=each, blob=read.blob, text=read.text)
+    return tuple(frozen.values()), tuple(left_out)
 
 
 def verdict(pack: Pack, subject: Subject) -> tuple[bool, str]:
@@ -144,15 +144,15 @@ def verdict(pack: Pack, subject: Subject) -> tuple[bool, str]:
         ("label", trigger.labels, subject.labels),
         ("language", trigger.languages, (subject.language,) if subject.language else ()),
     )
-    for what, wanted, found in asked:
+    for what, wanted, present in asked:
         if not wanted:
             continue
-        known = {each.casefold() for each in found}
+        known = {each.casefold() for each in present}
         hits = [each for each in wanted if each.casefold() in known]
         if hits:
             met.append(f"{what} {', '.join(hits)}")
         else:
-            unmet.append(f"{what} is {', '.join(found) or 'none'}, wanted {' or '.join(wanted)}")
+            unmet.append(f"{what} is {', '.join(present) or 'none'}, wanted {' or '.join(wanted)}")
     if trigger.safety_affecting:
         (met if subject.is_safety_affecting else unmet).append(
             "affects safety" if subject.is_safety_affecting else "does not affect safety"
@@ -169,14 +169,14 @@ class Required(NamedTuple):
 
 def required(packs: Sequence[Pack]) -> tuple[Required, ...]:
     """What all packs together require: of two that want the same words near the same code, the stricter one."""
-    found: dict[object, Required] = {}
+    by_sameness: dict[object, Required] = {}
     for pack in packs:
         for artefact in pack.artefacts:
             key = _sameness(pack.name, artefact)
-            other = found.get(key)
+            other = by_sameness.get(key)
             if other is None or _window(artefact) < _window(other.artefact):
-                found[key] = Required(pack.name, artefact)
-    return tuple(found.values())
+                by_sameness[key] = Required(pack.name, artefact)
+    return tuple(by_sameness.values())
 
 
 def conflicts(packs: Sequence[Pack]) -> tuple[str, ...]:

@@ -233,19 +233,19 @@ def _read(form: type[_File], source: str, text: str) -> _File:
 
 def _artefacts(name: str, text: str) -> tuple[Artefact, ...]:
     source = f"{FOLDER}/{name}/{ARTEFACTS_FILE}"
-    found = _read(_ArtefactsFile, source, text).artefact
-    names = [each.name for each in found]
+    artefacts = _read(_ArtefactsFile, source, text).artefact
+    names = [each.name for each in artefacts]
     if twice := sorted({each for each in names if names.count(each) > 1}):
         raise ConfigurationError(
             source, [f"artefact {each!r} is declared twice; give each a name of its own" for each in twice]
         )
-    return found
+    return artefacts
 
 
 def _problems(error: ValidationError) -> Sequence[str]:
-    found = []
+    problems = []
     for item in error.errors():
         place = ".".join(str(part) for part in item["loc"])
         message = item["msg"].removeprefix("Value error, ")
-        found.append(f"`{place}` is missing" if item["type"] == "missing" else f"`{place}`: {message}")
-    return found
+        problems.append(f"`{place}` is missing" if item["type"] == "missing" else f"`{place}`: {message}")
+    return problems

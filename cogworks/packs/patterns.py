@@ -24,18 +24,18 @@ class Regex:
     def __init__(self, pattern: str) -> None:
         """Raises: ValueError: it is no regular expression, or needs more than an engine without backtracking can do."""
         try:
-            self._found = re2.compile(pattern.encode(), _QUIET)
+            self._compiled = re2.compile(pattern.encode(), _QUIET)
         except re2.error as error:
             message = f"is no regular expression: {_reason(error)}{_BEYOND}"
             raise ValueError(message) from None
 
     def is_in(self, text: str) -> bool:
         """Whether a part of a text fits. Never raises."""
-        return self._found.search(_encoded(text)) is not None
+        return self._compiled.search(_encoded(text)) is not None
 
     def is_whole(self, text: str) -> bool:
         """Whether all of a text fits. Never raises."""
-        return self._found.fullmatch(_encoded(text)) is not None
+        return self._compiled.fullmatch(_encoded(text)) is not None
 
 
 @cache

@@ -23,12 +23,12 @@ def knowledge(frozen: FrozenPacks | None) -> str:
     """The part of a system text that the packs of a run make up; empty where none applies."""
     if frozen is None or not frozen.packs:
         return ""
-    told, left_out = _documents(frozen)
-    parts = [_OPENING, *told]
+    shown, left_out = _documents(frozen)
+    parts = [_OPENING, *shown]
     if left_out:
         parts.append(f"Left out for want of room: {', '.join(left_out)}.")
-    if wanted := required(frozen.packs):
-        listed = "\n".join(f"- {wanted_of(each)}" for each in wanted)
+    if requirements := required(frozen.packs):
+        listed = "\n".join(f"- {wanted_of(each)}" for each in requirements)
         parts.append(
             f"# What every change has to hold\n\nA change that lacks one of these is sent back unread:\n\n{listed}"
         )
@@ -38,18 +38,18 @@ def knowledge(frozen: FrozenPacks | None) -> str:
 def _documents(frozen: FrozenPacks) -> tuple[list[str], list[str]]:
     """The documents there is room for, whole ones only, and the names of the others; warnings before background."""
     room = frozen.max_tokens * _CHARS_PER_TOKEN
-    told, left_out = [], []
+    texts, left_out = [], []
     for name in DOCUMENTS:
         for pack in frozen.packs:
             if (text := pack.documents.get(name, "").strip()) == "":
                 continue
-            said = f"# {pack.name}: {name.removesuffix('.md').replace('-', ' ')}\n\n{text}"
-            if len(said) <= room:
-                told.append(said)
-                room -= len(said)
+            text_shown = f"# {pack.name}: {name.removesuffix('.md').replace('-', ' ')}\n\n{text}"
+            if len(text_shown) <= room:
+                texts.append(text_shown)
+                room -= len(text_shown)
             else:
                 left_out.append(f"{pack.name}/{name}")
-    return told, left_out
+    return texts, left_out
 
 
 def wanted_of(each: Required) -> str:
@@ -88,10 +88,10 @@ def on_the_shelf(pack: Pack | Unusable) -> str:
     if isinstance(pack, Unusable):
         return f"`{pack.name}` is left out: {pack.why}"
     chars = sum(len(text) for text in pack.documents.values())
-    told = f"tells {len(pack.documents)} document(s), about {-(-chars // _CHARS_PER_TOKEN)} tokens"
+    size = f"tells {len(pack.documents)} document(s), about {-(-chars // _CHARS_PER_TOKEN)} tokens"
     names = ", ".join(each.name for each in pack.artefacts)
     wants = f"requires {names}" if names else "requires nothing"
-    return f"`{pack.name}` ({_source(pack.source)}) applies where {' and '.join(_criteria(pack.trigger))}; {told}; {wants}{_beside(pack)}"
+    return f"`{pack.name}` ({_source(pack.source)}) applies where {' and '.join(_criteria(pack.trigger))}; {size}; {wants}{_beside(pack)}"
 
 
 def _beside(pack: Pack) -> str:

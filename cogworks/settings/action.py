@@ -1,4 +1,4 @@
-"""What GitHub Actions tells a run of the Action, as a frozen value."""
+"""What GitHub Actions says to a run of the Action, as a frozen value."""
 
 import os
 from collections.abc import Mapping

@@ -35,14 +35,14 @@ def environments_in(work_dir: str) -> Path:
 
 def package_index_settings(environ: Mapping[str, str]) -> dict[str, str]:
     """The part of an environment that says where packages come from, pip's file of this user included."""
-    found = {name: environ[name] for name in PACKAGE_INDEX_VARIABLES if environ.get(name)}
+    settings = {name: environ[name] for name in PACKAGE_INDEX_VARIABLES if environ.get(name)}
     home = environ.get("HOME")
     config_home = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
     # A service has a home of its own, where pip would look in vain.
     own = Path(config_home) / "pip" / "pip.conf"
-    if "PIP_CONFIG_FILE" not in found and config_home and own.is_file():
-        found["PIP_CONFIG_FILE"] = str(own)
-    return found
+    if "PIP_CONFIG_FILE" not in settings and config_home and own.is_file():
+        settings["PIP_CONFIG_FILE"] = str(own)
+    return settings
 
 
 def _cache_home(env: Mapping[str, str]) -> Path:

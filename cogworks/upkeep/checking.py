@@ -45,7 +45,7 @@ from cogworks.pipeline.position import Standing, instance_name
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.visits import Lease
 from cogworks.tools.records import AuditDamaged, is_closed, read_records
-from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
+from cogworks.upkeep.surface_checks import Existing, SurfaceFinding, check_surface, unseen
 from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
 
 
@@ -139,12 +139,12 @@ def _with_surface(
 ) -> Checked:
     seen = consider(item, Wanted(), new_run_id=ports.new_run_id)
     surface = _surface(ports, seen, keys)
-    if not repair or not any(found.can_be_repaired for found in surface):
+    if not repair or not any(finding.can_be_repaired for finding in surface):
         return checked.with_findings(map(_plain, surface))
     notes = _repair(ports, seen, surface, is_sound=not any(f.kind == "ledger" for f in checked.findings))
     after = _surface(ports, consider(read_item(ports.item), Wanted(), new_run_id=ports.new_run_id), keys)
-    left = {(found.rule, found.object) for found in after}
-    repaired = [_plain(found) for found in surface if (found.rule, found.object) not in left]
+    left = {(finding.rule, finding.object) for finding in after}
+    repaired = [_plain(finding) for finding in surface if (finding.rule, finding.object) not in left]
     return checked.with_findings(map(_plain, after)).model_copy(
         update={"repaired": tuple(repaired), "notes": tuple(notes)}
     )
@@ -162,8 +162,8 @@ def _state(item: ReadItem) -> tuple[RunState | None, tuple[Finding, ...]]:
     try:
         return item.known, ()
     except LedgerUnreadable as error:
-        found = Finding(kind="ledger", rule="state", object="state.json", problem=str(error), remedy=REVERT)
-        return None, (found,)
+        finding = Finding(kind="ledger", rule="state", object="state.json", problem=str(error), remedy=REVERT)
+        return None, (finding,)
 
 
 def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bool]:
@@ -192,25 +192,27 @@ def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bo
         )
         return findings, False
     if not state.has_begun:
-        # It has no graph yet, and its comment tells of a repository that was another one.
+        # It has no graph yet, and its comment is about a repository that was another one.
         return findings, False
     findings += check_graph(state, pipeline)
-    return findings, not any(found.kind == "ledger" for found in findings)
+    return findings, not any(finding.kind == "ledger" for finding in findings)
 
 
-def _surface(ports: CheckPorts, seen: Considered, keys: Collection[VisitKey]) -> tuple[Found, ...]:
+def _surface(ports: CheckPorts, seen: Considered, keys: Collection[VisitKey]) -> tuple[SurfaceFinding, ...]:
     return check_surface(seen, Existing(ports.item.existing(seen.snapshot, unseen(seen))), keys)
 
 
-def _repair(ports: CheckPorts, seen: Considered, surface: Sequence[Found], *, is_sound: bool) -> list[str]:
+def _repair(
+    ports: CheckPorts, seen: Considered, surface: Sequence[SurfaceFinding], *, is_sound: bool
+) -> list[str]:
     """Put right what can be; says what was left alone and why."""
     notes: list[str] = []
-    effects = [effect for found in surface if found.can_be_repaired for effect in found.effects]
-    for found in surface:
-        if found.adds_sub_issue:
-            ports.item.add_sub_issue(seen.snapshot, found.adds_sub_issue)
+    effects = [effect for finding in surface if finding.can_be_repaired for effect in finding.effects]
+    for finding in surface:
+        if finding.adds_sub_issue:
+            ports.item.add_sub_issue(seen.snapshot, finding.adds_sub_issue)
     if links := [effect for effect in effects if isinstance(effect, LinkDependency)]:
-        snapshot = ports.item.read() if any(found.adds_sub_issue for found in surface) else seen.snapshot
+        snapshot = ports.item.read() if any(finding.adds_sub_issue for finding in surface) else seen.snapshot
         notes += ports.item.publish(links, snapshot, _context(seen.state)).warnings
     if views := [
         effect
@@ -271,8 +273,8 @@ def _signature(ports: CheckPorts, state: RunState) -> Lease:
     )
 
 
-def _plain(found: Found) -> Finding:
-    return Finding.model_validate(found.model_dump(include=set(Finding.model_fields)))
+def _plain(finding: SurfaceFinding) -> Finding:
+    return Finding.model_validate(finding.model_dump(include=set(Finding.model_fields)))
 
 
 def check_events(files: Mapping[str, str | None]) -> Iterable[Finding]:
@@ -327,9 +329,9 @@ def check_tool_audits(files: Mapping[str, str | None]) -> Iterable[Finding]:
         files: path -> text; None where GitHub gives none.
     """
     for path in sorted(files):
-        if (found := _AUDIT.fullmatch(path)) is None:
+        if (match := _AUDIT.fullmatch(path)) is None:
             continue
-        if problem := _problem(files[path], has_output=f"{found[1]}/output.json" in files):
+        if problem := _problem(files[path], has_output=f"{match[1]}/output.json" in files):
             yield Finding(kind="ledger", rule="tools", object=path, problem=problem, remedy=REVERT)
 
 

@@ -16,7 +16,7 @@ from cogworks.pipeline.state import RunState, SubItem, first_visit_key
 from cogworks.vocabulary import VisitKey
 
 
-class Found(Finding):
+class SurfaceFinding(Finding):
     """A finding about what GitHub shows, with what puts it right."""
 
     effects: tuple[Effect, ...] = ()
@@ -46,7 +46,7 @@ def unseen(seen: Considered) -> tuple[str, ...]:
 
 def check_surface(
     seen: Considered, existing: Existing, known_keys: Collection[VisitKey]
-) -> tuple[Found, ...]:
+) -> tuple[SurfaceFinding, ...]:
     """Everything that people see and that differs from what the state says.
 
     Args:
@@ -62,7 +62,7 @@ def check_surface(
     )
 
 
-def _check_pulls(seen: Considered) -> Iterable[Found]:
+def _check_pulls(seen: Considered) -> Iterable[SurfaceFinding]:
     there = {pull.number: pull for pull in seen.snapshot.pulls}
     for known in seen.state.pull_requests:
         name = f"pull request #{known.number} ({known.slug})"
@@ -71,7 +71,7 @@ def _check_pulls(seen: Considered) -> Iterable[Found]:
             remedy = (
                 "GitHub keeps pull requests for ever; check the repository and the token, or restart the item"
             )
-            yield Found(
+            yield SurfaceFinding(
                 kind="stray",
                 rule="pull_request",
                 object=name,
@@ -80,19 +80,19 @@ def _check_pulls(seen: Considered) -> Iterable[Found]:
             )
         elif (pull.node_id, pull.head) != (known.node_id, known.head):
             problem = f"is {pull.node_id} from {pull.head}, recorded is {known.node_id} from {known.head}"
-            yield Found(
+            yield SurfaceFinding(
                 kind="stray", rule="pull_request", object=name, problem=problem, remedy="restart the item"
             )
 
 
-def _check_sub_issues(seen: Considered, existing: Existing) -> Iterable[Found]:
+def _check_sub_issues(seen: Considered, existing: Existing) -> Iterable[SurfaceFinding]:
     below = {issue.number for issue in seen.snapshot.issue.sub_issues}
     for item in seen.state.sub_items or ():
         if item.number is None or item.node_id is None or item.number in below:
             continue
         name = f"sub-issue #{item.number} ({item.key})"
         if item.node_id in existing.node_ids:
-            yield Found(
+            yield SurfaceFinding(
                 kind="link",
                 rule="sub_issue",
                 object=name,
@@ -102,7 +102,7 @@ def _check_sub_issues(seen: Considered, existing: Existing) -> Iterable[Found]:
             )
         else:
             remedy = "restart the item: its plan is gone"
-            yield Found(
+            yield SurfaceFinding(
                 kind="stray",
                 rule="sub_issue",
                 object=name,
@@ -111,7 +111,7 @@ def _check_sub_issues(seen: Considered, existing: Existing) -> Iterable[Found]:
             )
 
 
-def _check_links(seen: Considered) -> Iterable[Found]:
+def _check_links(seen: Considered) -> Iterable[SurfaceFinding]:
     below = {issue.number: issue for issue in seen.snapshot.issue.sub_issues}
     numbers = {item.key: item.number for item in seen.state.sub_items or ()}
     for item in seen.state.sub_items or ():
@@ -124,8 +124,8 @@ def _check_links(seen: Considered) -> Iterable[Found]:
                 yield _missing_link(item, issue, SubItem(key=key, ordinal=1, title="", number=numbers[key]))
 
 
-def _missing_link(item: SubItem, issue: SubIssue, blocking: SubItem) -> Found:
-    return Found(
+def _missing_link(item: SubItem, issue: SubIssue, blocking: SubItem) -> SurfaceFinding:
+    return SurfaceFinding(
         kind="link",
         rule="dependency",
         object=f"sub-issue #{issue.number} ({item.key})",
@@ -135,37 +135,39 @@ def _missing_link(item: SubItem, issue: SubIssue, blocking: SubItem) -> Found:
     )
 
 
-def _check_markers(snapshot: Snapshot, state: RunState, known_keys: Collection[VisitKey]) -> Iterable[Found]:
+def _check_markers(
+    snapshot: Snapshot, state: RunState, known_keys: Collection[VisitKey]
+) -> Iterable[SurfaceFinding]:
     """What carries our marker is of a visit that the ledger knows, and is there once."""
     ours = set(state.identities)
-    found: list[tuple[str, Marker]] = [
+    markers: list[tuple[str, Marker]] = [
         (f"comment {comment.database_id}", marker)
         for comment in snapshot.issue.comments
         if (marker := parse_marker(comment.body)) is not None and _is_of(comment.author, ours)
     ]
-    found += [
+    markers += [
         (f"sub-issue #{issue.number}", marker)
         for issue in snapshot.issue.sub_issues
         if (marker := parse_marker(issue.body)) is not None and _is_of(issue.author, ours)
     ]
-    for name, marker in found:
+    for name, marker in markers:
         if marker.visit_key not in known_keys:
             remedy = "look at it; it may be of a ledger that was deleted. Delete it if nobody needs it"
             problem = f"carries visit {marker.visit_key[:12]}, which the ledger does not know"
-            yield Found(kind="stray", rule="marker", object=name, problem=problem, remedy=remedy)
-    for (key, topic), count in Counter((m.visit_key, m.topic) for _, m in found).items():
+            yield SurfaceFinding(kind="stray", rule="marker", object=name, problem=problem, remedy=remedy)
+    for (key, topic), count in Counter((m.visit_key, m.topic) for _, m in markers).items():
         if count > 1:
-            names = ", ".join(name for name, m in found if (m.visit_key, m.topic) == (key, topic))
+            names = ", ".join(name for name, m in markers if (m.visit_key, m.topic) == (key, topic))
             remedy = "keep the first and delete the others"
             problem = f"are all {topic!r} of visit {key[:12]}"
-            yield Found(kind="stray", rule="duplicate", object=names, problem=problem, remedy=remedy)
+            yield SurfaceFinding(kind="stray", rule="duplicate", object=names, problem=problem, remedy=remedy)
 
 
 def _is_of(author: Account | None, identities: Collection[int]) -> bool:
     return author is not None and author.id in identities
 
 
-def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
+def _check_views(seen: Considered, existing: Existing) -> Iterable[SurfaceFinding]:
     state = seen.state
     if state.graph_hash != seen.pipeline.graph_hash or not (state.visits or state.leases):
         return
@@ -177,7 +179,7 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
     )
     if (comment is None and state.visits) or is_gone:
         post = status_comment(state, surface.comment, first_visit_key(state))
-        yield Found(
+        yield SurfaceFinding(
             kind="view",
             rule="status_comment",
             object="status comment",
@@ -193,7 +195,7 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
         if isinstance(effect, SetLabels):
             yield _wrong_labels(effect)
         elif isinstance(effect, EditPullRequest):
-            yield Found(
+            yield SurfaceFinding(
                 kind="view",
                 rule="closing_words",
                 object=f"pull request #{effect.number}",
@@ -202,7 +204,7 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
                 effects=(effect,),
             )
         elif not is_gone:
-            yield Found(
+            yield SurfaceFinding(
                 kind="view",
                 rule="status_comment",
                 object="status comment",
@@ -212,10 +214,10 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
             )
 
 
-def _wrong_labels(effect: SetLabels) -> Found:
+def _wrong_labels(effect: SetLabels) -> SurfaceFinding:
     lacks = [f"lacks {name!r}" for name in effect.add]
     has = [f"has {name!r}, which is of another state" for name in effect.remove]
-    return Found(
+    return SurfaceFinding(
         kind="view",
         rule="labels",
         object=f"labels of #{effect.number}",
