@@ -57,9 +57,9 @@ def writing(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         where = error.filename or place
-        said = error.strerror or error
+        reason = error.strerror or error
         plain = MachineUnfit(
-            f"{where} cannot be written: {said}. Name a file in a directory that you may write."
+            f"{where} cannot be written: {reason}. Name a file in a directory that you may write."
         )
         raise unfit(error, where) or plain from error
 

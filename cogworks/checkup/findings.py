@@ -95,8 +95,8 @@ def counted(report: TestReport) -> Counted:
 
 def reasons(report: TestReport) -> tuple[tuple[str, int], ...]:
     """Why tests did not pass, each in one line with the number of tests that say so, the most frequent first."""
-    said = Counter(_reason(case.message) for case in failing(report) if case.message.strip())
-    return tuple(said.most_common())
+    counts = Counter(_reason(case.message) for case in failing(report) if case.message.strip())
+    return tuple(counts.most_common())
 
 
 def _reason(message: str) -> str:

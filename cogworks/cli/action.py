@@ -38,41 +38,41 @@ def action() -> int:
     from cogworks.forge.events import Ignored
     from cogworks.settings.action import read_action_environment
 
-    given = read_action_environment()
-    if given.mode == "matrix":
-        return _list_jobs(given)
-    if given.mode != "step":
-        raise UsageError(f"input `mode` is {given.mode!r}. Set it to step or matrix.")
-    wanted = _wanted(given)
-    if isinstance(wanted, Ignored):
-        click.echo(f"ignored: {in_log_of_actions(wanted.reason)}", err=True)
-        _hand_on(given, step_outputs(None, {}), ignored_summary(wanted.reason))
+    inputs = read_action_environment()
+    if inputs.mode == "matrix":
+        return _list_jobs(inputs)
+    if inputs.mode != "step":
+        raise UsageError(f"input `mode` is {inputs.mode!r}. Set it to step or matrix.")
+    target = _target(inputs)
+    if isinstance(target, Ignored):
+        click.echo(f"ignored: {in_log_of_actions(target.reason)}", err=True)
+        _hand_on(inputs, step_outputs(None, {}), ignored_summary(target.reason))
         return 0
-    report = _step(wanted.issue_url, given.node)
-    number = parse_issue_url(wanted.issue_url).number
-    _hand_on(given, step_outputs(number, report), summary(wanted.issue_url, report))
+    report = _step(target.issue_url, inputs.node)
+    number = parse_issue_url(target.issue_url).number
+    _hand_on(inputs, step_outputs(number, report), summary(target.issue_url, report))
     code: int = report["exit_code"]
     return code
 
 
-def _wanted(given: "ActionEnvironment") -> "About | Ignored":
+def _target(inputs: "ActionEnvironment") -> "About | Ignored":
     from cogworks.forge.events import About, Ignored, about, actor_id
 
-    if given.issue_url:
-        return About(issue_url=parse_issue_url(given.issue_url).url)
-    payload = _payload(given)
-    event = about(given.event, payload, trigger=given.trigger)
+    if inputs.issue_url:
+        return About(issue_url=parse_issue_url(inputs.issue_url).url)
+    payload = _payload(inputs)
+    event = about(inputs.event, payload, trigger=inputs.trigger)
     if isinstance(event, About) and _is_ours(event, actor_id(payload)):
         return Ignored(reason="the event was caused by the account cogworks works under")
     return event
 
 
-def _payload(given: "ActionEnvironment") -> Mapping[str, Any]:
+def _payload(inputs: "ActionEnvironment") -> Mapping[str, Any]:
     try:
-        payload = json.loads(Path(given.event_path).read_text(encoding="utf-8"))
+        payload = json.loads(Path(inputs.event_path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"`GITHUB_EVENT_PATH` {given.event_path!r} is not readable JSON ({error}). Run this in a workflow, or give the "
+            f"`GITHUB_EVENT_PATH` {inputs.event_path!r} is not readable JSON ({error}). Run this in a workflow, or give the "
             "input `issue-url`."
         ) from None
     return payload if isinstance(payload, dict) else {}
@@ -105,25 +105,25 @@ def _step(issue_url: str, node: str) -> dict[str, Any]:
     return report
 
 
-def _list_jobs(given: "ActionEnvironment") -> int:
+def _list_jobs(inputs: "ActionEnvironment") -> int:
     from cogworks.settings.config import child_environment
 
-    where = parse_repository(given.repository, server_url=given.server_url).url
+    where = parse_repository(inputs.repository, server_url=inputs.server_url).url
     command = [sys.executable, "-P", "-m", "cogworks", "poll", where, "--matrix"]
-    command += ["--max", str(given.max_jobs)]
+    command += ["--max", str(inputs.max_jobs)]
     done = subprocess.run(command, env=child_environment(), stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         return done.returncode
     jobs = len(json.loads(done.stdout)["include"])
-    _hand_on(given, {"matrix": done.stdout.strip(), "jobs": str(jobs)}, f"### cogworks: {jobs} jobs\n")
+    _hand_on(inputs, {"matrix": done.stdout.strip(), "jobs": str(jobs)}, f"### cogworks: {jobs} jobs\n")
     return 0
 
 
-def _hand_on(given: "ActionEnvironment", outputs: Mapping[str, str], summary: str) -> None:
+def _hand_on(inputs: "ActionEnvironment", outputs: Mapping[str, str], summary: str) -> None:
     delimiter = f"cogworks_{secrets.token_hex(16)}"
     for path, text in (
-        (given.output_path, as_file(outputs, delimiter=delimiter)),
-        (given.summary_path, summary),
+        (inputs.output_path, as_file(outputs, delimiter=delimiter)),
+        (inputs.summary_path, summary),
     ):
         if path:
             with writing(Path(path)), Path(path).open("a", encoding="utf-8") as file:

@@ -80,7 +80,7 @@ def conformance(
     from cogworks.settings.config import child_environment
 
     config = _subject(service, token_env)
-    given = (
+    sample = (
         Sample(folder=repository, artifacts=artifacts, broken=broken, failing_test=failing_test)
         if repository
         else None
@@ -89,7 +89,7 @@ def conformance(
         _built_in_sample() as built_in,
         closing(Subject(config, lambda: open_transport(config, child_environment()))) as subject,
     ):
-        exam = Exam(subject, limit_s=limit_s, sample=given, profile=PROFILES[profile] if profile else None)
+        exam = Exam(subject, limit_s=limit_s, sample=sample, profile=PROFILES[profile] if profile else None)
         report = examine(exam, before_methods=lambda exam: _choose_sample(exam, built_in), only=only)
     if as_json:
         outcome = "succeeded" if report.is_conformant else "failed"

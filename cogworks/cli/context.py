@@ -119,8 +119,8 @@ def _of_packs(packs: "FrozenPacks | None") -> dict[str, Any] | None:
 
     if packs is None or packs.is_empty:
         return None
-    said = knowledge(packs)
-    return {"tokens": _tokens(said) if said else 0, "lines": list(for_people(packs))}
+    text = knowledge(packs)
+    return {"tokens": _tokens(text) if text else 0, "lines": list(for_people(packs))}
 
 
 def _show(question: dict[str, Any], *, with_prompt: bool) -> None:

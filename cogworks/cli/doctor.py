@@ -138,8 +138,8 @@ def isolation_check(isolation: "Isolation") -> "Check":
 def _limits(isolation: "Isolation") -> tuple[str, ...]:
     """What holds the limits of a run."""
     if isolation.group:
-        held = f"memory and threads of a run are limited by a control group in {isolation.group}"
-        return (f"{held}; processes and disk are checked many times a second",)
+        limit = f"memory and threads of a run are limited by a control group in {isolation.group}"
+        return (f"{limit}; processes and disk are checked many times a second",)
     counted = (
         "memory, processes and disk of a run are checked many times a second; no control group limits them"
     )

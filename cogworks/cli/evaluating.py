@@ -68,11 +68,11 @@ def held(folder: Path) -> Iterator[None]:
         yield
 
 
-def earlier(given: Assignment) -> Result | None:
+def earlier(assignment: Assignment) -> Result | None:
     """What an earlier evaluation made of the same instance under the same terms; None: it has to be done."""
-    kept = _kept(given)
+    kept = _kept(assignment)
     # Where nobody could say anything, the next time may be better.
-    if kept is None or kept.terms != terms_of(given) or kept.result.outcome in ("error", "unbudgeted"):
+    if kept is None or kept.terms != terms_of(assignment) or kept.result.outcome in ("error", "unbudgeted"):
         return None
     return kept.result
 
@@ -94,18 +94,20 @@ def evaluated(orders: Sequence[Assignment], *, jobs: int, purse: Purse) -> Itera
                 share_usd = purse.share_usd(min(len(waiting), jobs - len(working)))
                 if share_usd is not None and share_usd <= 0:
                     break
-                given = waiting.pop(0).model_copy(update={"max_cost_usd": share_usd})
+                assignment = waiting.pop(0).model_copy(update={"max_cost_usd": share_usd})
                 purse = purse.lending(share_usd)
-                worker = _begin(given)
-                working[worker.process.sentinel] = (worker, given)
+                worker = _begin(assignment)
+                working[worker.process.sentinel] = (worker, assignment)
             if not working:
-                yield from (_not_begun(given, purse) for given in waiting)
+                yield from (_not_begun(assignment, purse) for assignment in waiting)
                 return
             for ended in wait([worker.process.sentinel for worker, _ in working.values()]):
-                worker, given = working.pop(ended)
-                result = _result(worker, given)
+                worker, assignment = working.pop(ended)
+                result = _result(worker, assignment)
                 purse = purse.paying(
-                    result.cost_usd, share_usd=given.max_cost_usd, sufficed=result.outcome != "unbudgeted"
+                    result.cost_usd,
+                    share_usd=assignment.max_cost_usd,
+                    sufficed=result.outcome != "unbudgeted",
                 )
                 yield result
     finally:
@@ -116,48 +118,52 @@ def evaluated(orders: Sequence[Assignment], *, jobs: int, purse: Purse) -> Itera
             worker.process.kill()
 
 
-def _not_begun(given: Assignment, purse: Purse) -> Result:
+def _not_begun(assignment: Assignment, purse: Purse) -> Result:
     limit, left = (dollars(each or Decimal(0)) for each in (purse.limit_usd, purse.left_usd))
     reason = f"not begun: only {left} of {limit} USD (`--max-cost`) are left"
-    return Result(instance_id=given.case.id, repo=given.case.repo, outcome="unbudgeted", reason=reason)
+    return Result(
+        instance_id=assignment.case.id, repo=assignment.case.repo, outcome="unbudgeted", reason=reason
+    )
 
 
-def _begin(given: Assignment) -> _Worker:
-    (given.artifacts / _RESULT).unlink(missing_ok=True)
+def _begin(assignment: Assignment) -> _Worker:
+    (assignment.artifacts / _RESULT).unlink(missing_ok=True)
     # A new interpreter: what one instance does to its process is no business of the others.
     context = multiprocessing.get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(given, theirs), daemon=True)
+    process = context.Process(target=_work, args=(assignment, theirs), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
-def _result(worker: _Worker, given: Assignment) -> Result:
+def _result(worker: _Worker, assignment: Assignment) -> Result:
     worker.process.join()
     worker.alive.close()
-    kept = _kept(given)
+    kept = _kept(assignment)
     if kept is None:
         code = worker.process.exitcode
         if code == MachineUnfit.exit_code:
             raise MachineUnfit(
-                f"{given.case.id} was not judged, because this machine lacks what the line above names."
+                f"{assignment.case.id} was not judged, because this machine lacks what the line above names."
             )
         reason = f"its process exited with {code} and left no result"
-        return Result(instance_id=given.case.id, repo=given.case.repo, outcome="error", reason=reason)
+        return Result(
+            instance_id=assignment.case.id, repo=assignment.case.repo, outcome="error", reason=reason
+        )
     if kept.refused:
         raise PermissionRefused(kept.result.reason)
     return kept.result
 
 
-def _work(given: Assignment, alive: Connection) -> None:
+def _work(assignment: Assignment, alive: Connection) -> None:
     """One instance, in a process of its own."""
     # Ctrl-C reaches every process of the terminal; who began this one decides, and says so by SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with ended_by_signal():
             threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
-            keep(given, _worked(given))
+            keep(assignment, _worked(assignment))
     except KeyboardInterrupt:
         os._exit(130)
     except MachineUnfit as error:
@@ -166,31 +172,31 @@ def _work(given: Assignment, alive: Connection) -> None:
         os._exit(error.exit_code)
 
 
-def _worked(given: Assignment) -> Kept:
-    terms = terms_of(given)
+def _worked(assignment: Assignment) -> Kept:
+    terms = terms_of(assignment)
     prepare = partial(prepared, search_path=child_environment().get("PATH", os.defpath))
     try:
-        result = work_at(given, read_environment(), prepare=prepare)
+        result = work_at(assignment, read_environment(), prepare=prepare)
     except PermissionRefused as error:
-        refusal = Result(instance_id=given.case.id, outcome="error", reason=str(error))
+        refusal = Result(instance_id=assignment.case.id, outcome="error", reason=str(error))
         return Kept(terms=terms, refused=True, result=refusal)
     return Kept(terms=terms, result=result)
 
 
-def _kept(given: Assignment) -> Kept | None:
+def _kept(assignment: Assignment) -> Kept | None:
     try:
-        return Kept.model_validate(json.loads((given.artifacts / _RESULT).read_bytes()))
+        return Kept.model_validate(json.loads((assignment.artifacts / _RESULT).read_bytes()))
     except (OSError, ValueError):
         return None
 
 
-def keep(given: Assignment, kept: Kept) -> None:
+def keep(assignment: Assignment, kept: Kept) -> None:
     """Write what came of an instance, whole or not at all."""
-    unfinished = given.artifacts / f"{_RESULT}.unfinished"
-    with writing(given.artifacts):
-        given.artifacts.mkdir(parents=True, exist_ok=True)
+    unfinished = assignment.artifacts / f"{_RESULT}.unfinished"
+    with writing(assignment.artifacts):
+        assignment.artifacts.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(as_text(kept), encoding="utf-8")
-        unfinished.replace(given.artifacts / _RESULT)
+        unfinished.replace(assignment.artifacts / _RESULT)
 
 
 def _end_with(alive: Connection) -> None:
@@ -199,9 +205,9 @@ def _end_with(alive: Connection) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def terms_of(given: Assignment) -> str:
+def terms_of(assignment: Assignment) -> str:
     """What a result depends on, places and the repository's commits aside."""
     elsewhere = {"tasks": Path(), "artifacts": Path(), "repositories": None}
     # What would have come with more money is no other question: what was broken off for it is done anew.
-    apart = given.model_copy(update={**elsewhere, "max_cost_usd": None})
+    apart = assignment.model_copy(update={**elsewhere, "max_cost_usd": None})
     return digest(apart) + f" {__version__}"

@@ -124,14 +124,14 @@ def fix(
 
     instance, options = _wanted(task, tests), _paced(options_in(config), test_timeout)
     command = test_cmd or instance.test_cmd or USUAL
-    asked = read_command(command)
+    parsed = read_command(command)
     order = Order(
         repo,
         instance,
         options,
-        suite=asked.suite,
+        suite=parsed.suite,
         command=command,
-        words=asked.words,
+        words=parsed.words,
         is_offline=no_model,
         with_uncommitted=task is None,
     )

@@ -97,13 +97,13 @@ def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) 
     from cogworks.github.meter import Requests
     from cogworks.pipeline.gates import class_of, gated_nodes
 
-    given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
+    is_form_given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
     seen = look_at(issue_url, Requests())
     views = views_of(seen.standing.position)
     gated = gated_nodes(seen.pipeline, class_of(seen.state, seen.facts))
     _print(
         Picture(seen.pipeline, views, seen.state.schedule or (), gated),
-        "json" if as_object else form if given else context.obj,
+        "json" if as_object else form if is_form_given else context.obj,
     )
 
 

@@ -52,13 +52,13 @@ def _lines(planned: "Planned | Denial") -> list[str]:
 
     if isinstance(planned, Denial):
         return [f"no plan: {planned.message}"]
-    made = planned.plan
+    plan = planned.plan
     lines = [
         f"{step.name} ({step.profile}): serves {', '.join(step.serves) or 'a later step'}"
-        for step in made.steps
+        for step in plan.steps
     ]
-    lines += [_considered(each) for each in made.considered]
-    return [*lines, f"no plan: {made.denial.message}"] if made.denial else lines
+    lines += [_considered(each) for each in plan.considered]
+    return [*lines, f"no plan: {plan.denial.message}"] if plan.denial else lines
 
 
 def _considered(each: "Considered") -> str:

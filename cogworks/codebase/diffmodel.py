@@ -264,12 +264,14 @@ def _hunk(edits: Sequence[Edit], there: Sequence[str], context: int, shift: int)
 
 def _differing(path: str, number: int, hunk: Hunk, there: Sequence[str]) -> str:
     at = hunk.first_old
-    for offset, wanted in enumerate(hunk.old):
+    for offset, expected in enumerate(hunk.old):
         place = at + offset
         if place >= len(there):
             return f"hunk {number} of {path!r} reaches line {place + 1}, but the file has {len(there)} lines"
-        if there[place] != wanted:
-            return f"hunk {number} of {path!r} expects {wanted!r} in line {place + 1}, found {there[place]!r}"
+        if there[place] != expected:
+            return (
+                f"hunk {number} of {path!r} expects {expected!r} in line {place + 1}, found {there[place]!r}"
+            )
     return f"hunk {number} of {path!r} starts after line {at}, but the file has {len(there)} lines"
 
 

@@ -202,11 +202,11 @@ def _pair(reader: _Reader, values: dict[str, Any]) -> None:
             reader.problem("shape", "the lines '--- a/...' and '+++ b/...' are missing before the hunk")
         return
     kind = values.get("kind", "modify")
-    wanted = (
+    expected = (
         ("--- ", "/dev/null" if kind == "create" else f"a/{values['old_path']}"),
         ("+++ ", "/dev/null" if kind == "delete" else f"b/{values['new_path']}"),
     )
-    for prefix, name in wanted:
+    for prefix, name in expected:
         line = reader.line or ""
         if not line.startswith(prefix):
             reader.problem("shape", f"expected a line that starts with {prefix!r}")

@@ -115,7 +115,7 @@ def normalised_replacements(replacements: Sequence[Replacement], sources: Mappin
     by_path: dict[str, list[Replacement]] = {}
     for replacement in replacements:
         by_path.setdefault(replacement.path, []).append(replacement)
-    results = [_replaced(path, wanted, sources.get(path)) for path, wanted in by_path.items()]
+    results = [_replaced(path, edits, sources.get(path)) for path, edits in by_path.items()]
     problems = tuple(result for result in results if isinstance(result, str))
     if not results:
         problems = ("there is no edit",)
@@ -262,27 +262,29 @@ def _placed(file: FileDiff, source: str | None) -> tuple[FileDiff, tuple[str, ..
 
 def _place(hunk: Hunk, there: Sequence[str]) -> Hunk | str:
     """The hunk where its lines stand, or why it has no such place."""
-    wanted = hunk.old
-    if not wanted:
+    old_lines = hunk.old
+    if not old_lines:
         return hunk if not there else "has no line that says where it belongs; add lines around the change"
-    if hunk.first_old >= 0 and tuple(there[hunk.first_old : hunk.first_old + len(wanted)]) == wanted:
+    if hunk.first_old >= 0 and tuple(there[hunk.first_old : hunk.first_old + len(old_lines)]) == old_lines:
         return hunk
     places = [
-        at for at in range(len(there) - len(wanted) + 1) if tuple(there[at : at + len(wanted)]) == wanted
+        at
+        for at in range(len(there) - len(old_lines) + 1)
+        if tuple(there[at : at + len(old_lines)]) == old_lines
     ]
     if len(places) == 1:
         return hunk.model_copy(update={"old_start": places[0] + 1})
     if not places:
-        return f"fits nowhere: the file has no place with exactly these lines, from {wanted[0]!r} on"
+        return f"fits nowhere: the file has no place with exactly these lines, from {old_lines[0]!r} on"
     lines = ", ".join(str(at + 1) for at in places[:5])
     return f"fits {len(places)} places (lines {lines}) but not where it says; add lines around the change"
 
 
-def _replaced(path: str, wanted: Sequence[Replacement], source: str | None) -> FileDiff | str:
+def _replaced(path: str, edits: Sequence[Replacement], source: str | None) -> FileDiff | str:
     if source is None:
-        return _created(path, wanted)
+        return _created(path, edits)
     places: list[tuple[int, Replacement]] = []
-    for replacement in (_with_ends_of(source, each) for each in wanted):
+    for replacement in (_with_ends_of(source, each) for each in edits):
         count = _occurrences(source, replacement.search)
         if count != 1:
             return (
@@ -310,19 +312,17 @@ def _with_ends_of(source: str, edit: Replacement) -> Replacement:
     return edit.model_copy(update=texts)
 
 
-def _occurrences(text: str, wanted: str) -> int:
+def _occurrences(text: str, part: str) -> int:
     """How often it stands there, overlapping ones included; an empty text stands everywhere."""
-    if not wanted:
+    if not part:
         return len(text) + 1
-    return (
-        sum(text.startswith(wanted, at) for at in range(len(text) - len(wanted) + 1)) if wanted in text else 0
-    )
+    return sum(text.startswith(part, at) for at in range(len(text) - len(part) + 1)) if part in text else 0
 
 
-def _created(path: str, wanted: Sequence[Replacement]) -> FileDiff | str:
-    if len(wanted) != 1 or wanted[0].search:
+def _created(path: str, edits: Sequence[Replacement]) -> FileDiff | str:
+    if len(edits) != 1 or edits[0].search:
         return f"{path!r} does not exist; a new file is one edit with an empty `search`"
-    return created(path, wanted[0].replace)
+    return created(path, edits[0].replace)
 
 
 def diff_of(changes: Sequence[FileChange], sources: Mapping[str, str]) -> Diff:
@@ -332,8 +332,8 @@ def diff_of(changes: Sequence[FileChange], sources: Mapping[str, str]) -> Diff:
         changes: fit the files, see `changes.refusal`.
         sources: the text of every file they modify or delete.
     """
-    made = [_file_diff(change, sources) for change in changes]
-    return Diff(files=tuple(file for file in made if file is not None))
+    files = [_file_diff(change, sources) for change in changes]
+    return Diff(files=tuple(file for file in files if file is not None))
 
 
 def _file_diff(change: FileChange, sources: Mapping[str, str]) -> FileDiff | None:

@@ -133,8 +133,8 @@ class Git:
         Raises:
             GitFailed: it cannot be read.
         """
-        asked = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
-        listed = self.run("-c", "safe.directory=*", *asked, cwd=checkout, ok=(0, 1))
+        query = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
+        listed = self.run("-c", "safe.directory=*", *query, cwd=checkout, ok=(0, 1))
         drivers = dict.fromkeys(key.rpartition(".")[0] for key in listed.split("\0") if key)
         git = copy.copy(self)
         git._environment = {**self._environment, "GIT_ALLOW_PROTOCOL": "none"}  # noqa: SLF001  # of the same class

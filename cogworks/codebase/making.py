@@ -40,24 +40,24 @@ def repository_at(source: Path, folder: Path, git: Git) -> Path:
     """
     if source.is_dir() and is_repository(source):
         return source
-    made = folder / "repository"
+    repository = folder / "repository"
     if source.suffix == BUNDLE or (source.is_dir() and (source / "HEAD").is_file()):
         try:
-            git.run("clone", "--quiet", str(source), str(made), cwd=folder)
+            git.run("clone", "--quiet", str(source), str(repository), cwd=folder)
         except GitFailed as error:
             raise CodebaseError(f"{source} cannot be cloned: {error.stderr.strip()}") from error
-        return made
+        return repository
     if source.is_dir():
-        copy_folder(source, made, left_out=shutil.ignore_patterns(*_LEFT_BEHIND))
+        copy_folder(source, repository, left_out=shutil.ignore_patterns(*_LEFT_BEHIND))
     elif source.name.endswith(ARCHIVES):
-        _unpack(source, made)
+        _unpack(source, repository)
     else:
         raise CodebaseError(
             f"{source} is no repository. Give a folder, a bundle of git ({BUNDLE}) or an archive of plain files "
             f"({', '.join(ARCHIVES)})"
         )
-    first_commit(made, git)
-    return made
+    first_commit(repository, git)
+    return repository
 
 
 def first_commit(path: Path, git: Git) -> CommitOid:

@@ -278,13 +278,13 @@ class PatchTree:
         Raises: as `recover` and `take_back`.
         """
         try:
-            wanted = (self._folder / _SAVEPOINT).read_text()
+            savepoint = (self._folder / _SAVEPOINT).read_text()
         except FileNotFoundError:
             return 0
         self.recover()
-        count = int(self._run("rev-list", "--count", f"{wanted}..HEAD"))
-        if self._run("rev-parse", f"HEAD~{count}").strip() != wanted:
-            raise CodebaseError(f"{self._path}: HEAD does not come after the savepoint {wanted}")
+        count = int(self._run("rev-list", "--count", f"{savepoint}..HEAD"))
+        if self._run("rev-parse", f"HEAD~{count}").strip() != savepoint:
+            raise CodebaseError(f"{self._path}: HEAD does not come after the savepoint {savepoint}")
         for _ in range(count):
             self.take_back()
         self.release()

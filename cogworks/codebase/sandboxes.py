@@ -67,8 +67,8 @@ class Sandbox:
     def grep(self, word: str, *, most: int) -> Sequence[Hit]:
         """The first lines of tracked text files in which a whole word stands, by path and line."""
         options = ("-I", "-n", "-F", "-w", "--null", "--no-color", "--full-name", "-m", str(most))
-        said = self._git.run("grep", *options, "-e", word, cwd=self.path, ok=(0, 1))
-        return [_hit(row) for row in said.split("\n") if row][:most]
+        output = self._git.run("grep", *options, "-e", word, cwd=self.path, ok=(0, 1))
+        return [_hit(row) for row in output.split("\n") if row][:most]
 
 
 class Sandboxes:

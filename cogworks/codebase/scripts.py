@@ -46,12 +46,12 @@ def run_script(
     # Files, not pipes: what a script leaves running in the background must not keep us waiting for its output.
     with (
         tempfile.TemporaryDirectory(prefix="cogworks-script-") as home,
-        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as input_file,
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
     ):
-        given.write(stdin.encode())
-        given.seek(0)
+        input_file.write(stdin.encode())
+        input_file.seek(0)
         scrubbed = {"HOME": home, "TMPDIR": home, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
         if "PATH" in environment:
             scrubbed["PATH"] = environment["PATH"]
@@ -60,7 +60,7 @@ def run_script(
                 command,
                 cwd=folder or Path(home),
                 env=scrubbed,
-                stdin=given,
+                stdin=input_file,
                 stdout=out,
                 stderr=err,
                 start_new_session=True,

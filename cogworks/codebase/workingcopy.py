@@ -109,8 +109,8 @@ class WorkingCopy:
         head = self.head
         if next_tree(self._run, self._path) != self._run("rev-parse", f"{head}^{{tree}}").strip():
             return None
-        held = self._run("for-each-ref", "--count=1", f"--contains={head}", "refs/remotes/origin/")
-        return head if held else None
+        refs = self._run("for-each-ref", "--count=1", f"--contains={head}", "refs/remotes/origin/")
+        return head if refs else None
 
     def tree_name(self) -> str:
         """Hex digits; others for any changed, new or deleted file that git does not ignore."""
@@ -390,7 +390,7 @@ class WorkingCopy:
 def _rejection(stdout: str, stderr: str) -> str | None:
     """Why the server or the lease refused the branch, None when the push failed otherwise."""
     refused = [line.rsplit("\t", 1)[-1] for line in stdout.splitlines() if line.startswith("!\t")]
-    said = [
+    reasons = [
         line.removeprefix("remote:").strip() for line in stderr.splitlines() if line.startswith("remote:")
     ]
-    return "; ".join(filter(None, [*refused, *said])) if refused else None
+    return "; ".join(filter(None, [*refused, *reasons])) if refused else None

@@ -136,8 +136,8 @@ class WorkingCopies:
                 rules=self._rules,
                 base_branch=base,
             )
-            wanted = [branch, base, *merge, *besides]
-            self._rebuilding(repository, path, lambda: self._fetch(repository, *remote, wanted))
+            branches = [branch, base, *merge, *besides]
+            self._rebuilding(repository, path, lambda: self._fetch(repository, *remote, branches))
             start = self._start(repository, branch, base, merge, base_oid=base_oid)
 
             def check_out() -> None:
@@ -149,7 +149,7 @@ class WorkingCopies:
                 repository,
                 path,
                 check_out,
-                afresh=lambda: self._fetch(repository, *remote, wanted),
+                afresh=lambda: self._fetch(repository, *remote, branches),
             )
             for dependency in merge:
                 copy.merge(dependency)
@@ -176,17 +176,17 @@ class WorkingCopies:
         # Apart from the cache of whole histories, to which a shallow one would do harm.
         cached = self._cache / "repositories" / f"{_folder(url)}-shallow.git"
         path = self._cache / "moments" / uuid.uuid4().hex
-        wanted = (f"+{ref}:{_MOMENT}", *besides)
+        refs = (f"+{ref}:{_MOMENT}", *besides)
         try:
             with self._places.taken(cached, "the object cache", wait_s=self._cache_wait_s) as repository:
                 try:
-                    start = self._moment(repository, path, url, token=token, wanted=wanted)
+                    start = self._moment(repository, path, url, token=token, refs=refs)
                 except GitFailed as error:
                     if error.kind != "other":
                         raise
                     # What is on the disk may be broken; nothing in it is needed.
                     remove_tree(repository, ignore_errors=True)
-                    start = self._moment(repository, path, url, token=token, wanted=wanted)
+                    start = self._moment(repository, path, url, token=token, refs=refs)
             copy = WorkingCopy(
                 path, self._git, remote=Remote(url, token), identity=self._identity, rules=self._rules
             )
@@ -196,12 +196,12 @@ class WorkingCopies:
             remove_tree(path, ignore_errors=True)
 
     def _moment(
-        self, repository: Path, path: Path, url: str, *, token: Token, wanted: Sequence[str]
+        self, repository: Path, path: Path, url: str, *, token: Token, refs: Sequence[str]
     ) -> CommitOid:
         """Fetch single commits and make an empty worktree for the first."""
         self._made(repository)
         options = ("--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
-        self._git.reach(url, token, "fetch", *options, "--", url, *wanted, cwd=repository)
+        self._git.reach(url, token, "fetch", *options, "--", url, *refs, cwd=repository)
         start = self._git.run("rev-parse", "--verify", f"{_MOMENT}^{{commit}}", cwd=repository).strip()
         closed_folder(path.parent)
         self._git.run("worktree", "prune", cwd=repository)
@@ -274,13 +274,13 @@ class WorkingCopies:
     def _fetch(self, repository: Path, url: str, token: Token, branches: Sequence[str]) -> None:
         self._made(repository)
         # With the star a branch that does not exist is no failure, so one request serves both cases.
-        wanted = [f"+refs/heads/{name}*:refs/remotes/origin/{name}*" for name in dict.fromkeys(branches)]
+        refspecs = [f"+refs/heads/{name}*:refs/remotes/origin/{name}*" for name in dict.fromkeys(branches)]
         options = ["--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
         if self._is_blobless:
             self._promised(repository, url)
             options.append("--filter=blob:none")
         place = _PROMISOR if self._is_blobless else url
-        self._git.reach(url, token, "fetch", *options, "--", place, *wanted, cwd=repository)
+        self._git.reach(url, token, "fetch", *options, "--", place, *refspecs, cwd=repository)
 
     def _needed(
         self, repository: Path, start: CommitOid, base: BranchName, merge: Sequence[BranchName]
@@ -298,8 +298,8 @@ class WorkingCopies:
         """Fetch the contents of these commits' files that are not here, all at once."""
         whole = repository / _WHOLE
         known = whole.read_text(encoding="ascii").split() if whole.is_file() else []
-        asked = [oid for oid in commits if oid not in known]
-        if missing := self._missing(repository, asked):
+        oids = [oid for oid in commits if oid not in known]
+        if missing := self._missing(repository, oids):
             options = (
                 "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--filter=blob:none", "--stdin",
             )  # fmt: skip
@@ -313,9 +313,9 @@ class WorkingCopies:
                 # What is wanted belongs to commits that are here: a server that heard of them would leave it out.
                 configured={"fetch.negotiationAlgorithm": "noop"},
             )
-        if asked:
+        if oids:
             # Looking through the trees of a large repository takes seconds, and nothing goes out of a cache.
-            whole.write_text("\n".join([*known, *asked][-_MOST_WHOLE:]), encoding="ascii")
+            whole.write_text("\n".join([*known, *oids][-_MOST_WHOLE:]), encoding="ascii")
 
     def _missing(self, repository: Path, commits: Sequence[str]) -> list[str]:
         """The names of those contents of these commits' files that are not here."""

@@ -34,7 +34,7 @@ class Starts(Protocol):
         *,
         environment: Mapping[str, str],
         start_s: float,
-        given: Mapping[str, str] = ...,
+        variables: Mapping[str, str] = ...,
     ) -> ServiceProcess: ...
 
 
@@ -46,14 +46,14 @@ class Ahead:
         command: Sequence[str],
         *,
         environment: Mapping[str, str],
-        given: Mapping[str, str] = MappingProxyType({}),
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._order = _order(command, environment, given)
+        self._order = _order(command, environment, variables)
         self._idle: list[ServiceProcess] = []
         # Whoever needs it starts it again, and reports why that is not possible.
         with suppress(ServiceGone):
             self._idle.append(
-                ServiceProcess(command, environment=environment, start_s=_NO_TIME_S, given=given)
+                ServiceProcess(command, environment=environment, start_s=_NO_TIME_S, variables=variables)
             )
 
     def __call__(
@@ -62,16 +62,16 @@ class Ahead:
         *,
         environment: Mapping[str, str],
         start_s: float,
-        given: Mapping[str, str] = MappingProxyType({}),
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> ServiceProcess:
         """As `Starts`."""
-        if _order(command, environment, given) == self._order:
+        if _order(command, environment, variables) == self._order:
             # Two may order at once.
             with suppress(IndexError):
                 process = self._idle.pop()
                 process.accepts_within(start_s)
                 return process
-        return ServiceProcess(command, environment=environment, start_s=start_s, given=given)
+        return ServiceProcess(command, environment=environment, start_s=start_s, variables=variables)
 
     def close(self) -> None:
         """End the process unless somebody has it."""
@@ -92,7 +92,7 @@ def started_ahead(repository: Path, environ: Mapping[str, str]) -> Iterator[Star
         yield ServiceProcess
         return
     command = (*PYTHON_SERVICE, "--environments", str(environments_in(work_folder(environ))))
-    ahead = Ahead(command, environment=environ, given=package_index_settings(environ))
+    ahead = Ahead(command, environment=environ, variables=package_index_settings(environ))
     try:
         yield ahead
     finally:
@@ -110,6 +110,6 @@ def _is_likely(repository: Path, environ: Mapping[str, str]) -> bool:
     return has_python or not has_other
 
 
-def _order(command: Sequence[str], environment: Mapping[str, str], given: Mapping[str, str]) -> object:
+def _order(command: Sequence[str], environment: Mapping[str, str], variables: Mapping[str, str]) -> object:
     """What of an order shows in the process that it starts."""
-    return tuple(command), environment.get("PATH"), dict(given)
+    return tuple(command), environment.get("PATH"), dict(variables)

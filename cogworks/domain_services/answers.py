@@ -237,15 +237,15 @@ def _contradiction(response: Response) -> str | None:
 def _suspicion(
     response: Response, operation: Operation[Params, Result], request: Request, result: Message
 ) -> str | None:
-    asked = request.params.get("artifacts") or []
+    artifacts = request.params.get("artifacts") or []
     counts = response.metadata.counts
     if (
         operation.counts_artifacts
-        and asked
-        and counts.get("artifacts", 0) + counts.get("skipped", 0) < len(asked)
+        and artifacts
+        and counts.get("artifacts", 0) + counts.get("skipped", 0) < len(artifacts)
     ):
         looked = counts.get("artifacts", 0) or "none"
-        return f"the service was asked about {len(asked)} artifact(s) and looked at {looked}"
+        return f"the service was asked about {len(artifacts)} artifact(s) and looked at {looked}"
     if request.interface_contracts:
         answered = {each.contract for each in response.constraint_results}
         missing = [each.id for each in request.interface_contracts if each.id not in answered]
@@ -265,8 +265,8 @@ def _of_report(response: Response, _: Request, result: Message) -> str | None:
 def _of_normalised(response: Response, request: Request, result: Message) -> str | None:
     if not isinstance(result, Normalised) or response.status != "success":
         return None
-    asked = set(request.params.get("artifacts", ()))
-    strange = sorted({file.artifact for file in result.files} - asked)
+    artifacts = set(request.params.get("artifacts", ()))
+    strange = sorted({file.artifact for file in result.files} - artifacts)
     return f"the service formatted files it was not asked about: {', '.join(strange)}" if strange else None
 
 

@@ -180,11 +180,11 @@ def address_problem(url: str, *, has_token: bool) -> str | None:
 
 
 def _service(table: Mapping[str, Any], place: str) -> ServiceConfig | list[str]:
-    given, problems = _plain(
+    fields, problems = _plain(
         {key: value for key, value in table.items() if key not in _FROM_HANDSHAKE}, place
     )
     try:
-        service = ServiceConfig.model_validate(given)
+        service = ServiceConfig.model_validate(fields)
     except ValidationError as error:
         return [*problems, *_listed(error, place)]
     problems += _problems(service, place)
@@ -193,27 +193,27 @@ def _service(table: Mapping[str, Any], place: str) -> ServiceConfig | list[str]:
 
 def _plain(table: dict[str, Any], place: str) -> tuple[dict[str, Any], list[str]]:
     """The table in its one form: `path`, `endpoint`, `transport` and `health_check_timeout_ms` are older words."""
-    given = dict(table)
+    fields = dict(table)
     problems: list[str] = []
-    if "endpoint" in given:
-        endpoint = given.pop("endpoint")
-        given["url" if str(endpoint).startswith(("http://", "https://")) else "socket"] = endpoint
-    if "path" in given:
-        given["socket"] = given.pop("path")
-    if "health_check_timeout_ms" in given:
-        milliseconds = given.pop("health_check_timeout_ms")
+    if "endpoint" in fields:
+        endpoint = fields.pop("endpoint")
+        fields["url" if str(endpoint).startswith(("http://", "https://")) else "socket"] = endpoint
+    if "path" in fields:
+        fields["socket"] = fields.pop("path")
+    if "health_check_timeout_ms" in fields:
+        milliseconds = fields.pop("health_check_timeout_ms")
         if isinstance(milliseconds, int) and milliseconds > 0:
-            given["timeouts"] = {"handshake": milliseconds / 1000, **given.get("timeouts", {})}
+            fields["timeouts"] = {"handshake": milliseconds / 1000, **fields.get("timeouts", {})}
         else:
             problems.append(f"`{place}.health_check_timeout_ms` is {milliseconds!r}; want a positive number")
-    if "transport" in given:
-        transport = given.pop("transport")
+    if "transport" in fields:
+        transport = fields.pop("transport")
         wanted = {"unix": "socket", "http": "url"}.get(str(transport))
-        if wanted is None or wanted not in given:
+        if wanted is None or wanted not in fields:
             problems.append(
                 f'`{place}.transport` is {transport!r}; leave it out, or say "unix" with `socket`, "http" with `url`'
             )
-    return given, problems
+    return fields, problems
 
 
 def _problems(service: ServiceConfig, place: str) -> list[str]:

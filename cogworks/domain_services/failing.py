@@ -70,8 +70,8 @@ def cause_of(text: str) -> str:
     """Why a test failed, in the runner's words, on one line; empty where it does not say."""
     lines, _ = _parted(_steady(text))
     blocks = [list(group) for marked, group in groupby(lines, lambda line: bool(_MARK.match(line))) if marked]
-    said = [_MARK.sub("", line, count=1).strip() for line in blocks[-1]] if blocks else lines[::-1]
-    first = next((line.strip() for line in said if line.strip()), "")
+    texts = [_MARK.sub("", line, count=1).strip() for line in blocks[-1]] if blocks else lines[::-1]
+    first = next((line.strip() for line in texts if line.strip()), "")
     return first if len(first) <= _MAX_CAUSE_CHARS else f"{first[:_MAX_CAUSE_CHARS]}[…]"
 
 

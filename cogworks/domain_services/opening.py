@@ -101,7 +101,7 @@ def open_transport(
             environment=environment,
             start_s=within(service.limits.start_s, left_s),
             # Anybody else's service has its own ways; what these variables hold may be secret.
-            given=package_index_settings(environment) if is_bundled(service) else {},
+            variables=package_index_settings(environment) if is_bundled(service) else {},
         )
     if service.socket:
         return SocketTransport(Path(service.socket))

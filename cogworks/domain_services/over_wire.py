@@ -61,8 +61,8 @@ class HttpTransport:
         except httpx.RequestError as error:
             if isinstance(error.__cause__, ssl.SSLError) or "certificate" in str(error).lower():
                 raise ServiceRefused(f"the certificate of {self._url} is not trusted: {error}") from error
-            said = masked(str(error), [self._token])
-            raise ServiceGone(f"{self._url + method}: {type(error).__name__}: {said}") from error
+            reason = masked(str(error), [self._token])
+            raise ServiceGone(f"{self._url + method}: {type(error).__name__}: {reason}") from error
         if response.status_code in (401, 403):
             raise ServiceRefused(
                 f"{self._url + method} answered {response.status_code}: the token is refused"

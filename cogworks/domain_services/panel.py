@@ -136,13 +136,13 @@ class ServicePanel:
     def _simulated(
         self, tests: Sequence[str], run: Callable[[Member, Sequence[str]], TestReport], workspace: HasPath
     ) -> TestReport:
-        asked, reports = self._asked("simulate"), list[TestReport]()
-        for member in asked:
+        members, reports = self._asked("simulate"), list[TestReport]()
+        for member in members:
             known = self._test_files.setdefault(member.client.name, set())
             answer = partial(_simulated, workspace=workspace, tests=tests, run=run, known=known)
             if report := self._of(member, "simulate", answer):
                 files = {case.id.split("::", 1)[0] for case in report.cases}
-                known.update(path for path in files if not any(each.covers(path) for each in asked))
+                known.update(path for path in files if not any(each.covers(path) for each in members))
                 reports.append(report)
         return beside(reports)
 
@@ -155,10 +155,10 @@ class ServicePanel:
         test_timeout_s: float | None = None,
     ) -> TestReport | None:
         """As `simulate`, one group after another until a test fails; None where not just one service can do that for all."""
-        asked = self._asked("simulate")
-        if len(asked) != 1 or not asked[0].is_primary:
+        members = self._asked("simulate")
+        if len(members) != 1 or not members[0].is_primary:
             return None
-        (member,) = asked
+        (member,) = members
         known = self._test_files.get(member.client.name, ())
         if not all(_runs(member, workspace, test, known) for group in groups for test in group):
             return None

@@ -23,17 +23,17 @@ def in_parts(ask: Ask, tests: Sequence[str] = (), *, is_rest: bool = False) -> I
     Args:
         is_rest: whether the tests are what an earlier part had left.
     """
-    wanted = tuple(tests)
+    left = tuple(tests)
     while True:
-        report = ask(wanted, "rest" if is_rest else "if_long")
-        if is_rest and not set(report.left) < set(wanted):
+        report = ask(left, "rest" if is_rest else "if_long")
+        if is_rest and not set(report.left) < set(left):
             # Whoever names the same again would do so for ever.
             remedies = (*report.remedies, NO_PROGRESS)
             report = report.model_copy(update={"left": (), "timed_out": True, "remedies": remedies})
         yield report
         if report.timed_out or not report.left:
             return
-        wanted, is_rest = report.left, True
+        left, is_rest = report.left, True
 
 
 def joined(reports: Sequence[TestReport]) -> TestReport:
@@ -111,14 +111,14 @@ def in_pages(params: Params, top: Path) -> Iterator[Params]:
 def pages(paths: Sequence[str], top: Path) -> Iterator[tuple[str, ...]]:
     """The paths in their order, cut where there would be too much to read; one empty page where there are none."""
     page: list[str] = []
-    held = 0
+    page_bytes = 0
     for path in paths:
         size = _size(top / path)
-        if page and (held + size > PAGE_BYTES or len(page) == PAGE_FILES):
+        if page and (page_bytes + size > PAGE_BYTES or len(page) == PAGE_FILES):
             yield tuple(page)
-            page, held = [], 0
+            page, page_bytes = [], 0
         page.append(path)
-        held += size
+        page_bytes += size
     if page or not paths:
         yield tuple(page)
 

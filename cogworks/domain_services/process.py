@@ -40,13 +40,13 @@ class ServiceProcess:
         *,
         environment: Mapping[str, str],
         start_s: float,
-        given: Mapping[str, str] = MappingProxyType({}),
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Start `<command> --socket <path>`; its standard input stays open for as long as cogworks lives.
 
         Args:
             start_s: how long it may take until it accepts a connection.
-            given: further variables for it.
+            variables: further variables for it.
 
         Raises:
             ServiceGone: it cannot be started.
@@ -59,7 +59,7 @@ class ServiceProcess:
         scratch = self._folder / "tmp"
         scratch.mkdir()
         scrubbed = {
-            **given,
+            **variables,
             "HOME": str(self._folder),
             "TMPDIR": str(scratch),
             "LC_ALL": "C.UTF-8",

@@ -74,7 +74,7 @@ def inputs_lease(state: RunState, *, visit_key: VisitKey, holder: str, attempt: 
 def held_by(state: RunState, lease: Lease, snapshot: Snapshot) -> tuple[RunState, Lease]:
     """The state with the lease in it, and the lease as it is there: what a dead runner left goes with it."""
     held = state.with_lease(lease, identity=snapshot.viewer.id or 0)
-    return held, next(taken for taken in held.leases if taken.visit_key == lease.visit_key)
+    return held, next(lease_held for lease_held in held.leases if lease_held.visit_key == lease.visit_key)
 
 
 def answer(ports: AnswerPorts, ledger: MovingLedger, seen: Considered, move: Answer) -> RunState:
@@ -178,7 +178,7 @@ def _answered(state: RunState, held: RunState, due: Due, published: Published) -
     kept = tuple(lease for lease in state.leases if lease.instance != INPUTS)
     owed = tuple(each for each in state.owed if each not in held.owed)
     after = state.model_copy(update={"leases": kept, "owed": owed})
-    status = next((made for made in published.comments if made.topic == STATUS_TOPIC), None)
+    status = next((comment for comment in published.comments if comment.topic == STATUS_TOPIC), None)
     if status is None:
         return after
     key = next(post.visit_key for post in due.comments if post.topic == STATUS_TOPIC)

@@ -100,18 +100,20 @@ def remarks_on(findings: BaseFindings) -> Iterator[str]:
 
 def environment_of(answers: Sequence[Answer[Prepared]]) -> BaseEnvironment:
     """The environments of all services as one."""
-    made = [each.result for each in answers]
+    environments = [each.result for each in answers]
     return BaseEnvironment(
         key=" ".join(f"{each.service}={each.result.key}" for each in answers),
-        follows_from_files=all(each.follows_from_files for each in made),
-        described="; ".join(each.described for each in made if each.described),
+        follows_from_files=all(each.follows_from_files for each in environments),
+        described="; ".join(each.described for each in environments if each.described),
         choices=tuple(
-            f"{choice.what} ({choice.source or 'default'})" for each in made for choice in each.choices
+            f"{choice.what} ({choice.source or 'default'})"
+            for each in environments
+            for choice in each.choices
         )[:MOST_LISTED],
-        runner=", ".join(dict.fromkeys(each.runner for each in made if each.runner)),
-        seconds=round(sum(each.seconds for each in made if not each.is_reused), 1),
-        is_reused=all(each.is_reused for each in made),
-        notes=tuple(note for each in made for note in each.notes)[:MOST_LISTED],
+        runner=", ".join(dict.fromkeys(each.runner for each in environments if each.runner)),
+        seconds=round(sum(each.seconds for each in environments if not each.is_reused), 1),
+        is_reused=all(each.is_reused for each in environments),
+        notes=tuple(note for each in environments for note in each.notes)[:MOST_LISTED],
     )
 
 

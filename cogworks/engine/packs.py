@@ -126,8 +126,8 @@ def _kept_bytes(pack: Pack | Unusable) -> int:
     if isinstance(pack, Unusable):
         return len(canonical(pack.model_dump(mode="json")).encode())
     # Why a pack applies or not names its criteria once more.
-    said = canonical([pack.model_dump(mode="json"), pack.trigger.model_dump(mode="json")])
-    return len(said.encode())
+    text = canonical([pack.model_dump(mode="json"), pack.trigger.model_dump(mode="json")])
+    return len(text.encode())
 
 
 def frozen_by(
@@ -177,5 +177,5 @@ def packs_text(frozen: FrozenPacks) -> str:
     return canonical(frozen.model_dump(mode="json"))
 
 
-def _words(given: object) -> tuple[str, ...]:
-    return tuple(str(each) for each in given) if isinstance(given, (list, tuple)) else ()
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(str(each) for each in value) if isinstance(value, (list, tuple)) else ()

@@ -201,18 +201,18 @@ class Poller:
         return sorted(movable, key=turn)
 
     def _step_through(self, seen: Seen, due: Sequence[tuple[Listed, str]], rows: dict[int, Row]) -> bool:
-        taken = 0
+        steps = 0
         is_cut_short = False
         for item, reason in due:
             if self.world.is_stopping():
                 is_cut_short = True
                 rows[item.number] = _skipped(item, f"{reason}; stopped before its turn")
-            elif self.max_steps is not None and taken >= self.max_steps:
+            elif self.max_steps is not None and steps >= self.max_steps:
                 rows[item.number] = _skipped(
                     item, f"{reason}; --max {self.max_steps} steps were taken already"
                 )
             else:
-                taken += 1
+                steps += 1
                 self.world.say(f"#{item.number}: {reason}")
                 done = self.world.step(item)
                 self._remember(item, seen, done)

@@ -81,24 +81,24 @@ def with_head(
 ) -> RunState:
     """The state that knows which head of its branch a sub-work-item's visit made, or else looked at."""
     sub_item = at.sub_item
-    made = next((commit.oid for commit in published.commits if commit.branch == branch), None)
+    pushed = next((commit.oid for commit in published.commits if commit.branch == branch), None)
     there = snapshot.branches.get(branch)
-    head = made or (there.oid if there else None)
+    head = pushed or (there.oid if there else None)
     return looked_at(state, sub_item, head) if sub_item is not None and head is not None else state
 
 
 def with_published(facts: Facts, state: RunState, snapshot: Snapshot, published: Published) -> Facts:
     """The facts with the pull requests that the visit opened and the heads that it made."""
     heads = {name: branch.oid for name, branch in snapshot.branches.items()}
-    made = {commit.branch: commit.oid for commit in published.commits}
+    new_heads = {commit.branch: commit.oid for commit in published.commits}
     pulls = dict(facts.pulls)
     for pull in state.pull_requests:
-        if pull.number in pulls and pull.head in made:
+        if pull.number in pulls and pull.head in new_heads:
             # What was approved is not what is there now.
-            moved = {"head_oid": made[pull.head], "approved_by": ""}
+            moved = {"head_oid": new_heads[pull.head], "approved_by": ""}
             pulls[pull.number] = pulls[pull.number].model_copy(update=moved)
     for opened in published.pull_requests:
-        oid = (heads | made).get(opened.head, CommitOid(""))
+        oid = (heads | new_heads).get(opened.head, CommitOid(""))
         new = PullFacts(number=opened.number, state="open", head_oid=oid, url=opened.url)
         pulls.setdefault(opened.number, new)
     return facts.model_copy(update={"pulls": pulls})
@@ -353,7 +353,7 @@ def _is_safety_critical(claimed: Claimed, classification: object) -> bool:
 def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:
     if "classification" in slots:
         state = learn_classification(state, slots["classification"])
-    issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
+    issues = {issue.key: (issue.number, issue.node_id) for issue in published.sub_issues}
     plan = slots.get("plan")
     if isinstance(plan, Mapping) and (published.sub_issues or plan.get("sub_work_items") == []):
         # An empty plan is one too: what comes after the sub-work-items goes on.

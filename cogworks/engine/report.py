@@ -123,7 +123,7 @@ def outcome_after(
 
 
 def effects_of(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[Effect, ...]:
-    wanted: tuple[Effect, ...] = ()
+    effects: tuple[Effect, ...] = ()
     if isinstance(outcome, Succeeded):
         asked = answered_by(claimed.visit_lease.state, claimed.pipeline, record.instance)
         answers = [
@@ -131,31 +131,31 @@ def effects_of(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple
             for answer in (_answer_to_review, _answer_to_checks, _answer_to_update)
             for comment in answer(asked, record.visit_key)
         ]
-        wanted = (*outcome.effects, *answers)
+        effects = (*outcome.effects, *answers)
     if claimed.visit_lease.state.status_comment is not None:
-        return wanted
-    return (*wanted, _first_status(claimed, outcome, record))
+        return effects
+    return (*effects, _first_status(claimed, outcome, record))
 
 
 def _answer_to_review(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
     """The comment below a pull request that says that a review of it was worked on; none where no review asked for anything."""
-    asked = [
+    asked_changes = [
         change
         for change in changes
         if change.pull_request is not None and not (change.check or change.merges)
     ]
-    if not asked:
+    if not asked_changes:
         return ()
-    names = ", ".join(called(name) for name in dict.fromkeys(change.by for change in asked))
+    names = ", ".join(called(name) for name in dict.fromkeys(change.by for change in asked_changes))
     listed = "\n".join(
         f"- {f'`{change.place}`: ' if change.place else ''}{in_markdown(_first_line(change.text))}"
-        for change in asked
+        for change in asked_changes
     )
     body = (
         f"{names}: the newest commits of this branch respond to this review.\n\nWhat was asked "
         f"for:\n\n{listed}\n\nIf something is still not as you meant it, say so in another review.\n"
     )
-    number = asked[0].pull_request or IssueNumber(0)
+    number = asked_changes[0].pull_request or IssueNumber(0)
     return (PostComment(number=number, topic=REVIEW_TOPIC, body=body, visit_key=visit_key),)
 
 
@@ -167,11 +167,13 @@ def _first_line(text: str) -> str:
 
 def _answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
     """The comment below a pull request that says that its failed checks were worked on; none where none had failed."""
-    asked = [change for change in changes if change.check and change.pull_request is not None]
-    if not asked:
+    asked_changes = [change for change in changes if change.check and change.pull_request is not None]
+    if not asked_changes:
         return ()
-    names = ", ".join(f"`{in_title(name)}`" for name in dict.fromkeys(change.check for change in asked))
-    places = [change.place for change in asked if change.place]
+    names = ", ".join(
+        f"`{in_title(name)}`" for name in dict.fromkeys(change.check for change in asked_changes)
+    )
+    places = [change.place for change in asked_changes if change.place]
     listed = "".join(f"- `{in_title(place)}`\n" for place in dict.fromkeys(places))
     body = (
         f"Checks of this pull request had failed: {names}. The newest commits of this branch respond to "
@@ -179,19 +181,21 @@ def _answer_to_checks(changes: Sequence[AskedChange], visit_key: VisitKey) -> tu
         + (f"\nWhat they had pointed at:\n\n{listed}" if listed else "")
         + "\nThe checks run again on these commits. Say in a review what is still wrong.\n"
     )
-    number = asked[0].pull_request or IssueNumber(0)
+    number = asked_changes[0].pull_request or IssueNumber(0)
     return (PostComment(number=number, topic=CHECKS_TOPIC, body=body, visit_key=visit_key),)
 
 
 def _answer_to_update(changes: Sequence[AskedChange], visit_key: VisitKey) -> tuple[PostComment, ...]:
     """The comment below a pull request that says that it was brought up to date; none where nobody asked for that."""
-    asked = [change for change in changes if change.merges is not None and change.pull_request is not None]
-    if not asked:
+    asked_changes = [
+        change for change in changes if change.merges is not None and change.pull_request is not None
+    ]
+    if not asked_changes:
         return ()
-    newest = asked[-1]
+    newest = asked_changes[-1]
     number = newest.pull_request or IssueNumber(0)
     merged = f"`{(newest.merges or '')[:12]}`"
-    people = dict.fromkeys(called(change.by) for change in asked if change.by != GITHUB)
+    people = dict.fromkeys(called(change.by) for change in asked_changes if change.by != GITHUB)
     opening = f"{', '.join(people)}: this" if people else "GitHub could not merge this pull request. This"
     body = (
         f"{opening} branch now includes its base branch at {merged}, by a merge commit. No test that passed "

@@ -39,17 +39,17 @@ def routing_procedure(pipeline: Pipeline, model_id: str) -> NodeProcedure:
             if condition.question not in answers:
                 ports.say(f"{node.title}: asking a model: {condition.question}")
                 number = len(answers) + 1
-                asked = _question(task, node, condition)
-                answers[condition.question] = _answer(task, ports, asked, number, model_id)
+                variables = _question(task, node, condition)
+                answers[condition.question] = _answer(task, ports, variables, number, model_id)
             return answers[condition.question].answer
 
         results = evaluate_edges(pipeline, node.id, task.inputs[VIEW], ask=ask)
-        held = ", ".join(edge_id for edge_id, holds in results.items() if holds) or "no edge"
+        holding = ", ".join(edge_id for edge_id, holds in results.items() if holds) or "no edge"
         fallbacks = sum(1 for answer in answers.values() if answer.fallback)
         by_fallback = f"; {fallbacks} by fallback" if fallbacks else ""
         return Succeeded(
             output={"answers": [answer.model_dump(mode="json") for answer in answers.values()]},
-            summary=f"{len(answers)} question(s) asked{by_fallback}; {held} holds",
+            summary=f"{len(answers)} question(s) asked{by_fallback}; {holding} holds",
         )
 
     return run

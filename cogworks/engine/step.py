@@ -251,7 +251,7 @@ def _claim(ports: StepPorts, seen: Considered, run: move.Run) -> Claimed:
     newest = max((comment.database_id for comment in snapshot.issue.comments), default=0)
     reading = state.having_read(newest).model_copy(update={"refusal": None})
     held = as_kept(reading.with_lease(lease, identity=snapshot.viewer.id or 0))
-    lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
+    lease = next(lease_held for lease_held in held.leases if lease_held.visit_key == run.visit_key)
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)
     ledger = ports.ledger(snapshot)

@@ -46,13 +46,13 @@ def sources_of(
     if is_routing(instance):
         return _view_of(state, instance)
     node = pipeline.node(instance.node)
-    wanted = list(node.inputs)
+    slots = list(node.inputs)
     # A rework edge discards what it repeats; what it preserves is handed on all the same.
     preserved = _preserved_slots(pipeline, node) if ordinal > 1 else ()
-    wanted += [slot for slot in preserved if slot not in wanted]
+    slots += [slot for slot in preserved if slot not in slots]
     maybe_sources = [
         _source(state, pipeline, slot, instance.sub_item, may_be_discarded=slot in preserved)
-        for slot in wanted
+        for slot in slots
     ]
     sources = [source for source in maybe_sources if source is not None]
     if ordinal > 1:

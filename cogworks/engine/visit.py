@@ -329,8 +329,8 @@ def with_packs_chosen(
     """
     if (frozen := frozen_after(claimed, outcome)) is None:
         return claimed
-    if wanted := exemplars_of(frozen):
-        claimed = replace(claimed, elsewhere=tracker.read_elsewhere(wanted))
+    if exemplars := exemplars_of(frozen):
+        claimed = replace(claimed, elsewhere=tracker.read_elsewhere(exemplars))
         frozen = frozen_after(claimed, outcome) or frozen
     for line in for_people(frozen):
         say(f"context packs: {line}")
@@ -356,6 +356,6 @@ def _is_trusted(tracker: ReadsPermissions, snapshot: Snapshot, config: Config) -
         return author is not None
     if author.is_bot or author.login in snapshot.permissions:
         return False
-    asked = tracker.permissions(snapshot, [author.login])
-    known = snapshot.model_copy(update={"permissions": {**snapshot.permissions, **asked}})
+    permissions = tracker.permissions(snapshot, [author.login])
+    known = snapshot.model_copy(update={"permissions": {**snapshot.permissions, **permissions}})
     return not objection(author, known, config)

@@ -230,15 +230,15 @@ def outcome_within(deadline: Deadline, run: Callable[[], Outcome]) -> Outcome:
     except CogworksError as error:
         if deadline.is_over:
             # Whatever broke, broke because it was ended with the node.
-            said = "" if str(error) == deadline.reason() else str(error)
-            outcome = Failed(reason=deadline.reason(said), category="timed_out")
+            reason = "" if str(error) == deadline.reason() else str(error)
+            outcome = Failed(reason=deadline.reason(reason), category="timed_out")
         elif isinstance(error, NodeFailed | InvalidReply):
             outcome = Failed(reason=str(error), category="invalid_reply")
         else:
             raise
     else:
         if deadline.is_over:
-            said = outcome.reason if isinstance(outcome, Failed) else ""
-            outcome = Failed(reason=deadline.reason(said), category="timed_out")
+            reason = outcome.reason if isinstance(outcome, Failed) else ""
+            outcome = Failed(reason=deadline.reason(reason), category="timed_out")
     deadline.lift()
     return outcome

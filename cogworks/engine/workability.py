@@ -201,8 +201,8 @@ class _Check:
 
     def _prompt(self, stem: str) -> Iterable[str]:
         if stem not in self._prompts:
-            asked = [each for each in self._prompts if not each.startswith("_")]
-            yield f"`prompt` is {stem!r}, but there is no file `.cogworks/prompts/{stem}.md.j2`{meant(stem, asked)}"
+            stems = [each for each in self._prompts if not each.startswith("_")]
+            yield f"`prompt` is {stem!r}, but there is no file `.cogworks/prompts/{stem}.md.j2`{meant(stem, stems)}"
             return
         variables = {*VARIABLES, "previous", "problems"}
         for problem in prompt_problems(self._prompts[stem], variables=variables, slots=self._node.inputs):

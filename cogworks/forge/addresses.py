@@ -132,8 +132,12 @@ def api_addresses(
     Raises:
         ConfigurationError: one that was said is no address that a token may go to.
     """
-    said = {"GITHUB_SERVER_URL": server_url, "GITHUB_API_URL": rest_url, "GITHUB_GRAPHQL_URL": graphql_url}
-    for variable, address in said.items():
+    addresses = {
+        "GITHUB_SERVER_URL": server_url,
+        "GITHUB_API_URL": rest_url,
+        "GITHUB_GRAPHQL_URL": graphql_url,
+    }
+    for variable, address in addresses.items():
         if address and (problem := address_problem(address)):
             raise ConfigurationError(variable, [problem])
     parts = urlsplit(server_url)

@@ -174,8 +174,8 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
     """
     spoken: list[tuple[datetime, Asked | Refused]] = []
     commands = new_commands(snapshot.issue.comments, after=inputs.last_comment_id)
-    for comment, said in commands:
-        spoken.append((comment.created_at, _judged(comment, said, snapshot, config)))
+    for comment, command in commands:
+        spoken.append((comment.created_at, _judged(comment, command, snapshot, config)))
     events = _new_labels(snapshot, inputs, config)
     ignored = [
         label
@@ -198,7 +198,7 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
     # Times have a grain of one second, so what is in order already has to stay so.
     spoken.sort(key=lambda entry: entry[0])
     return Heard(
-        said=tuple(said for _, said in spoken),
+        said=tuple(command for _, command in spoken),
         ignored_labels=tuple(ignored),
         last_comment_id=_read_to(snapshot, inputs, commands[-1][0].database_id if commands else 0),
         last_label_event_id=events[-1].id if events else "",
@@ -230,7 +230,7 @@ def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
     return events[-1] if events and events[-1].added else None
 
 
-def _judged(comment: Comment, said: Said, snapshot: Snapshot, config: Config) -> Asked | Refused:
+def _judged(comment: Comment, command: Said, snapshot: Snapshot, config: Config) -> Asked | Refused:
     author = comment.author.login if comment.author else ""
     place = {
         "by": author,
@@ -240,7 +240,7 @@ def _judged(comment: Comment, said: Said, snapshot: Snapshot, config: Config) ->
     }
     reason = objection(comment.author, snapshot, config)
     refused = {**place, "is_outsider": bool(reason)}
-    match said:
+    match command:
         case Misspelt(problem=problem):
             return Refused.model_validate({**refused, "reason": problem, "is_misspelt": True})
         case Edited():
@@ -248,7 +248,7 @@ def _judged(comment: Comment, said: Said, snapshot: Snapshot, config: Config) ->
         case Command() if reason:
             return Refused.model_validate({**refused, "reason": reason})
         case Command():
-            return Asked.model_validate({**place, **said.model_dump()})
+            return Asked.model_validate({**place, **command.model_dump()})
 
 
 def objection(account: Account | None, snapshot: Snapshot, config: Config) -> str:

@@ -124,8 +124,8 @@ def owed_comment(owed: Owed, snapshot: Snapshot, state: RunState) -> PostComment
     of the comment or the review that they answer.
     """
     reviews = [(each.database_id, each.author) for pull in snapshot.pulls for each in pull.reviews]
-    said = [(each.database_id, each.author) for each in snapshot.issue.comments] + reviews
-    author = next((by for number, by in said if owed.topic == f"{REPLY}{number}"), None)
+    authors = [(each.database_id, each.author) for each in snapshot.issue.comments] + reviews
+    author = next((by for number, by in authors if owed.topic == f"{REPLY}{number}"), None)
     # Our own greeting may call its author; whatever else stands in the ledger is made harmless.
     greeting = f"{called(author.login)}: " if author else ""
     rest = owed.body.removeprefix(greeting)
@@ -302,11 +302,11 @@ def budget_lines(state: RunState, facts: Facts, pipeline: Pipeline) -> list[str]
     share, short = share_spent(state, facts, pipeline), short_of_a_round(state, facts, pipeline)
     if state.status != "running" or not (share or short):
         return []
-    said = [f"at least {share} % of it is spent"] if share else []
+    sentences = [f"at least {share} % of it is spent"] if share else []
     if short:
         keys = " and ".join(_keys(short, facts, pipeline))
-        said.append(f"{_short(short)}; raise {keys}, or a rework may stop half-way")
-    return [f"**Budget** (${max_cost_usd(facts, pipeline):.2f}): {'; '.join(said)}."]
+        sentences.append(f"{_short(short)}; raise {keys}, or a rework may stop half-way")
+    return [f"**Budget** (${max_cost_usd(facts, pipeline):.2f}): {'; '.join(sentences)}."]
 
 
 def cost_so_far(state: RunState, facts: Facts, pipeline: Pipeline) -> str:

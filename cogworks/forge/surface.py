@@ -170,21 +170,21 @@ def blocked_comment(why: str) -> str:
 def _labels(
     state: RunState, position: Position, waits: tuple[WaitingFor, ...], config: Config
 ) -> frozenset[str]:
-    wanted = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
+    labels = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
     if state.status in ("done", "cancelled"):
-        return frozenset(wanted)
+        return frozenset(labels)
     # A routing visit has no label of its own: it shows at the node whose edges it decides.
     active = {place_of(instance).node for instance in position.ready}
     for instance, status in position.statuses.items():
         if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE, InstanceStatus.ROUTING):
             active.add(instance.node)
-    wanted |= {f"{NODE_LABEL}{node}" for node in active}
+    labels |= {f"{NODE_LABEL}{node}" for node in active}
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
-        wanted.add(FAILED_LABEL)
+        labels.add(FAILED_LABEL)
     # Nobody is asked to review what somebody holds.
     if any(wait.kind not in ("label", "resume") for wait in waits):
-        wanted.add(config.labels.awaiting_review)
-    return frozenset(wanted)
+        labels.add(config.labels.awaiting_review)
+    return frozenset(labels)
 
 
 def _is_view(name: str, config: Config) -> bool:

@@ -153,9 +153,9 @@ def _trailer(tip: Tip, name: str) -> str:
     return next(values, "").strip()
 
 
-def in_milestone(item: Listed, wanted: str) -> bool:
+def in_milestone(item: Listed, milestone: str) -> bool:
     """Whether the item is in the milestone with this title or number; an empty wish is fulfilled by all."""
-    return not wanted or wanted in (item.milestone_title, str(item.milestone_number))
+    return not milestone or milestone in (item.milestone_title, str(item.milestone_number))
 
 
 def judge(item: Listed, seen: Seen) -> Verdict:
@@ -168,8 +168,8 @@ def judge(item: Listed, seen: Seen) -> Verdict:
         if seen.labels.hold in item.labels:
             return Resting(why="held", reason=f"label {seen.labels.hold!r} is set")
         return Movable(reason="new")
-    if asked := _asked(item, tip, seen):
-        return asked
+    if resting := _asked(item, tip, seen):
+        return resting
     headline = _HEADLINE.match(tip.message)
     node, verb = (headline["node"], headline["verb"]) if headline else ("the last commit", "of its ledger")
     if verb in _AT_WORK:

@@ -202,7 +202,7 @@ def with_conflicts(
         return heard
     limit = config.pull_requests.conflict_repairs
     known = {(head.number, head.oid): head.became for head in state.inputs.conflicts}
-    said: list[Asked] = []
+    asked: list[Asked] = []
     left: list[FailedHead] = []
     for pull in _conflicting(snapshot, state):
         before = known.get((pull.number, pull.head_oid))
@@ -211,10 +211,10 @@ def with_conflicts(
             left += [_became(pull, "left")] if before is None else []
         elif started < limit and before in (None, "person", "left"):
             # A person was asked about this very head, or nobody was to mend it, and the repository wants it otherwise since.
-            said.append(_asked_of_conflict(_became(pull, "repair")))
+            asked.append(_asked_of_conflict(_became(pull, "repair")))
         elif before is None:
-            said.append(_person_for_conflict(pull, limit))
-    return heard.model_copy(update={"said": (*heard.said, *said), "conflicts": tuple(left)})
+            asked.append(_person_for_conflict(pull, limit))
+    return heard.model_copy(update={"said": (*heard.said, *asked), "conflicts": tuple(left)})
 
 
 def _conflicting(snapshot: Snapshot, state: RunState) -> list[PullRequest]:

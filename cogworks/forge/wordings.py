@@ -68,9 +68,9 @@ def editors_to_ask_about(snapshot: Snapshot, state: RunState | None, config: Con
 def requests_in(heard: Heard) -> tuple[Request, ...]:
     """Who newly asked for work, oldest first."""
     return tuple(
-        Request(by=said.by, at=said.written)
-        for said in heard.said
-        if isinstance(said, Asked) and said.verb in ("run", "restart") and said.written is not None
+        Request(by=asked.by, at=asked.written)
+        for asked in heard.said
+        if isinstance(asked, Asked) and asked.verb in ("run", "restart") and asked.written is not None
     )
 
 
@@ -186,12 +186,17 @@ def _is_shown(
     # Whoever may push can write an approval into a ledger, so the comment itself has to say it
     # (docs/threat-model.md).
     comment = _comment(approval, snapshot)
-    said = None if comment is None or comment.edited else parse_command(comment.body)
-    if comment is None or comment.author is None or not isinstance(said, Command) or said.verb != "approve":
+    command = None if comment is None or comment.edited else parse_command(comment.body)
+    if (
+        comment is None
+        or comment.author is None
+        or not isinstance(command, Command)
+        or command.verb != "approve"
+    ):
         return False
-    at = named_instance(said.node, state, pipeline)
+    at = named_instance(command.node, state, pipeline)
     return (
-        (comment.author.login, said.artifact) == (approval.by, approval.artifact)
+        (comment.author.login, command.artifact) == (approval.by, approval.artifact)
         and at == (approval.node, approval.sub_item)
         and not objection(comment.author, snapshot, config)
     )

@@ -223,12 +223,12 @@ def _kept(file: Path) -> InstallationToken | None:
         return None
 
 
-def _keep(file: Path, made: InstallationToken) -> None:
+def _keep(file: Path, token: InstallationToken) -> None:
     """Write it down for this user only, if that can be done: the next process makes its own otherwise."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # mkstemp makes it readable for this user only, before there is anything to read.
         handle, written = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            opened.write(made.model_dump_json())
+            opened.write(token.model_dump_json())
         Path(written).replace(file)

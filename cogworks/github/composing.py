@@ -89,12 +89,12 @@ def _on_its_own(effect: PushBranch | ReportCheck | PostReview) -> str:
 
 def missing_labels(effect: Effect, known: Known) -> tuple[str, ...]:
     """Names of labels that must exist before the effect can be sent."""
-    wanted: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     if isinstance(effect, SetLabels):
-        wanted = label_changes(effect, known)[0]
+        names = label_changes(effect, known)[0]
     elif isinstance(effect, CreateSubIssue | CreateIssue):
-        wanted = effect.labels
-    return tuple(name for name in wanted if name not in known.label_ids)
+        names = effect.labels
+    return tuple(name for name in names if name not in known.label_ids)
 
 
 def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
@@ -332,7 +332,7 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
 def _created(effect: CreateSubIssue | CreateIssue, issue: Node | None) -> Learned | None:
     if not issue:
         return None
-    made = {"number": IssueNumber(issue["number"]), "node_id": issue["id"], "url": issue["url"]}
+    fields = {"number": IssueNumber(issue["number"]), "node_id": issue["id"], "url": issue["url"]}
     if isinstance(effect, CreateSubIssue):
-        return PublishedSubIssue(key=effect.key, **made)
-    return PublishedIssue(key=effect.key, **made)
+        return PublishedSubIssue(key=effect.key, **fields)
+    return PublishedIssue(key=effect.key, **fields)

@@ -80,12 +80,12 @@ def read_earlier_logs(
 def logs_document(count: int, fields: str) -> str:
     """The document that asks for these fields of so many files; `p0`, `p1`, … are `<oid>:<path>`, `b0`, `b1`, … the answers."""
     declared = "".join(f", $p{number}: String!" for number in range(count))
-    asked = "\n".join(
+    selections = "\n".join(
         f"    b{number}: object(expression: $p{number}) {{ ... on Blob {{ {fields} }} }}"
         for number in range(count)
     )
     head = f"query EarlierLogs($owner: String!, $name: String!{declared})"
-    return f"{head} {{\n  repository(owner: $owner, name: $name) {{\n{asked}\n  }}\n}}\n"
+    return f"{head} {{\n  repository(owner: $owner, name: $name) {{\n{selections}\n  }}\n}}\n"
 
 
 def _repository(answer: Answer, repository: str) -> Mapping[str, Any]:

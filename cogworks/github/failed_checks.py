@@ -54,10 +54,10 @@ def read_failed_checks(
         nodes = [node for node in answer.data.get("nodes") or () if node]
         failed = [_failed_check(node, on_base) for node in nodes]
         jobs = [_job_of(node) for node in nodes]
-    wanted = [place for place, check in enumerate(failed) if not check.fails_on_base][:MAX_CHECKS]
+    with_log = [place for place, check in enumerate(failed) if not check.fails_on_base][:MAX_CHECKS]
     return tuple(
         check.model_copy(update={"log_tail": log_of(job)})
-        if place in wanted and (job := jobs[place]) is not None
+        if place in with_log and (job := jobs[place]) is not None
         else check
         for place, check in enumerate(failed)
     )
@@ -142,16 +142,16 @@ class JobLogs:
             return ""
 
     def _address(self, http: httpx.Client, job_id: int) -> str:
-        asked = f"{self._root}/{job_id}/logs"
+        log_url = f"{self._root}/{job_id}/logs"
         self._meter.count_rest()
         headers = {"Authorization": f"Bearer {self._tokens.token()}"}
         # What it says besides is not read.
-        with http.stream("GET", asked, headers=headers) as answer:
+        with http.stream("GET", log_url, headers=headers) as answer:
             pass
         place = answer.headers.get("location", "") if answer.is_redirect else ""
-        address = urljoin(asked, place) if place else ""
+        address = urljoin(log_url, place) if place else ""
         # The storage is elsewhere and gets no token; it is never less private than where its address came from.
-        is_private = urlsplit(address).scheme == "https" or urlsplit(asked).scheme == "http"
+        is_private = urlsplit(address).scheme == "https" or urlsplit(log_url).scheme == "http"
         return address if is_private else ""
 
     def _read(self, http: httpx.Client, address: str) -> bytes:

@@ -129,12 +129,12 @@ def read_elsewhere(client: Queries, exemplars: Sequence[Exemplar]) -> Mapping[Ex
 def elsewhere_document(count: int) -> str:
     """The document for so many files: `o0`, `n0`, `p0` are owner, name and `<ref>:<path>`; `r0` is the answer."""
     declared = ", ".join(f"$o{n}: String!, $n{n}: String!, $p{n}: String!" for n in range(count))
-    asked = "\n".join(
+    fields = "\n".join(
         f"  r{n}: repository(owner: $o{n}, name: $n{n}, followRenames: true) {{\n"
         f"    file: object(expression: $p{n}) {{ __typename ... on Blob {{ oid text isTruncated isBinary }} }}\n  }}"
         for n in range(count)
     )
-    return f"query Elsewhere({declared}) {{\n{asked}\n}}\n"
+    return f"query Elsewhere({declared}) {{\n{fields}\n}}\n"
 
 
 def _read_file(repository: Node | None) -> ReadElsewhere:

@@ -51,8 +51,8 @@ def _read_log(client: Queries, address: IssueAddress, *, limit: int, when: When 
     commits: list[LedgerCommit] = []
     total, state_text = 0, None
     while True:
-        wanted = PER_REQUEST if limit == 0 else min(PER_REQUEST, limit - len(commits))
-        page = _page(client, address, {**variables, "first": wanted}, when)
+        count = PER_REQUEST if limit == 0 else min(PER_REQUEST, limit - len(commits))
+        page = _page(client, address, {**variables, "first": count}, when)
         if page is None:
             return LedgerLog(commits=(), total=0, state_text=None)
         history = page["history"]

@@ -138,8 +138,10 @@ def archive(client: Client, repository_id: str, tips: Sequence[LedgerTip]) -> tu
         some = tips[start : start + MOVES_PER_DOCUMENT]
         first = _move(client, repository_id, [(tip, f"{ARCHIVE}{tip.issue}") for tip in some])
         # An item that was reopened after its first ledger was put away has a second one; both are kept.
-        taken = [tip for tip in some if first[tip.issue].problem]
-        again = _move(client, repository_id, [(tip, f"{ARCHIVE}{tip.issue}-{tip.oid[:12]}") for tip in taken])
+        occupied = [tip for tip in some if first[tip.issue].problem]
+        again = _move(
+            client, repository_id, [(tip, f"{ARCHIVE}{tip.issue}-{tip.oid[:12]}") for tip in occupied]
+        )
         moved += [again.get(tip.issue, first[tip.issue]) for tip in some]
     return tuple(moved)
 

@@ -310,17 +310,21 @@ class SnapshotReader:
 
     def _with_status_comment(self, snapshot: Snapshot, recorded: Recorded, address: IssueAddress) -> Snapshot:
         """The status comment may be older than every page that had to be read."""
-        comments, wanted = snapshot.issue.comments, recorded.status_comment_id
-        if not wanted or snapshot.issue.has_all_comments or any(c.node_id == wanted for c in comments):
+        comments, comment_id = snapshot.issue.comments, recorded.status_comment_id
+        if (
+            not comment_id
+            or snapshot.issue.has_all_comments
+            or any(c.node_id == comment_id for c in comments)
+        ):
             return snapshot
-        answer = self._client.query(document("recorded"), {"ids": [wanted]})
+        answer = self._client.query(document("recorded"), {"ids": [comment_id]})
         refuse_other_than_gone(answer, doing=f"read the status comment of {address.url}")
         with expecting("nodes"):
             nodes = [node for node in answer.data.get("nodes") or () if node and "viewerDidAuthor" in node]
             own = [node for node in nodes if node["issue"]["id"] == snapshot.issue.node_id]
             strangers = [f"comment {node['id']} is not on this issue" for node in nodes if node not in own]
         whole = sorted([*comments, *each(own, "nodes", comment_of)], key=lambda comment: comment.database_id)
-        issue = snapshot.issue.model_copy(update={"comments": tuple(whole), "sought_comments": (wanted,)})
+        issue = snapshot.issue.model_copy(update={"comments": tuple(whole), "sought_comments": (comment_id,)})
         return snapshot.model_copy(update={"issue": issue, "strangers": (*snapshot.strangers, *strangers)})
 
 

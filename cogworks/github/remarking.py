@@ -94,8 +94,8 @@ class _Desk:
         own = (_topic_of(self._effect), self._effect.visit_key)
         if own in topics:
             return ()
-        said = {topic for topic, _ in topics}
-        return tuple(each for each in self._effect.remarks if _topic(each) not in said)
+        posted = {topic for topic, _ in topics}
+        return tuple(each for each in self._effect.remarks if _topic(each) not in posted)
 
     def sent(self, remarks: Sequence[LineRemark], *, is_listed: bool) -> GraphQLProblem | None:
         """Why it is not there, as far as the answer tells; an unknown end counts as a breakdown of GitHub.
@@ -104,24 +104,24 @@ class _Desk:
             is_listed: all of it in the body, at no line.
         """
         text = "\n\n".join([self._effect.body, *map(_listed, remarks)]) if is_listed else self._effect.body
-        given: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "pullRequestId": self._pull.node_id,
             "commitOID": self._effect.head,
             "event": "COMMENT",
             "body": marked(capped(text), visit_key=self._effect.visit_key, topic=_topic_of(self._effect)),
         }
         if not is_listed:
-            given["threads"] = [_thread(each, self._effect.visit_key) for each in remarks]
+            fields["threads"] = [_thread(each, self._effect.visit_key) for each in remarks]
         try:
-            answer = self._client.mutate(*compose([Operation(_ALIAS, "addPullRequestReview", given)]))
+            answer = self._client.mutate(*compose([Operation(_ALIAS, "addPullRequestReview", fields)]))
         except PermissionRefused as error:
             return GraphQLProblem((), "FORBIDDEN", str(error))
         except OutcomeUnknown as error:
             return GraphQLProblem((), "INTERNAL", str(error))
         if answer.errors:
             return answer.errors[0]
-        made = (answer.data.get(_ALIAS) or {}).get("pullRequestReview")
-        return None if made else GraphQLProblem((), "INTERNAL", "the answer says nothing of the review")
+        review = (answer.data.get(_ALIAS) or {}).get("pullRequestReview")
+        return None if review else GraphQLProblem((), "INTERNAL", "the answer says nothing of the review")
 
     def _said(self) -> Iterator[tuple[str, VisitKey]]:
         owner, _, name = self._known.repository.repository.name_with_owner.partition("/")

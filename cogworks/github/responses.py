@@ -76,22 +76,24 @@ def judge(status: int, headers: Mapping[str, str], body: bytes, *, url: str) -> 
     """The meaning of one response. `headers` must be looked up by lower-case names."""
     if status == 200:
         return _judge_ok(headers, body, url)
-    said = f"{url} answered {status}: {_message(body)}"
+    problem = f"{url} answered {status}: {_message(body)}"
     if status in REDIRECTS:
         location = headers.get("location")
-        return Moved(location) if location else Broken(f"{said}, without saying where to go")
+        return Moved(location) if location else Broken(f"{problem}, without saying where to go")
     if status == 401:
-        return Unauthorised(said)
+        return Unauthorised(problem)
     if status in (403, 429):
-        return judge_forbidden(status, headers, _message(body), said)
+        return judge_forbidden(status, headers, _message(body), problem)
     if status in (404, 405):
-        return Refused(UsageError(f"{said}. This is not a GraphQL endpoint; check `GITHUB_GRAPHQL_URL`."))
+        return Refused(UsageError(f"{problem}. This is not a GraphQL endpoint; check `GITHUB_GRAPHQL_URL`."))
     if status == 410:
-        return Refused(UsageError(f"{said}. It was deleted or switched off; there is nothing to work on."))
+        return Refused(UsageError(f"{problem}. It was deleted or switched off; there is nothing to work on."))
     if status >= 500 or status == 408:
-        return Broken(said, is_cut_short=status in (502, 504))
+        return Broken(problem, is_cut_short=status in (502, 504))
     return Refused(
-        CogworksError(f"{said}. GitHub does not accept the request as cogworks sends it; please report this.")
+        CogworksError(
+            f"{problem}. GitHub does not accept the request as cogworks sends it; please report this."
+        )
     )
 
 
@@ -123,21 +125,21 @@ def _judge_problems(
     if any(value is not None for alias, value in data.items() if alias != "rateLimit"):
         return None
     for problem in problems:
-        said = f"{url} answered {problem.type or 'an error'}: {problem.message}"
+        text = f"{url} answered {problem.type or 'an error'}: {problem.message}"
         if is_limited(problem):
-            return Limited(said, _wait_s(headers))
+            return Limited(text, _wait_s(headers))
         if problem.type == "RESOURCE_LIMITS_EXCEEDED":
             return Refused(
                 ResourceLimitsExceeded(
-                    f"{said}. The query is too large for GitHub; run the step again later."
+                    f"{text}. The query is too large for GitHub; run the step again later."
                 )
             )
         if is_internal(problem):
-            return Broken(said)
+            return Broken(text)
     return None
 
 
-def judge_forbidden(status: int, headers: Mapping[str, str], message: str, said: str) -> Limited | Refused:
+def judge_forbidden(status: int, headers: Mapping[str, str], message: str, problem: str) -> Limited | Refused:
     """The meaning of 403 and 429: a limit to wait for, or a permission that is missing."""
     text = message.lower()
     used_up = headers.get("x-ratelimit-remaining") == "0"
@@ -145,12 +147,12 @@ def judge_forbidden(status: int, headers: Mapping[str, str], message: str, said:
         status == 429 or "retry-after" in headers or "secondary rate" in text or "abuse detection" in text
     )
     if used_up or secondary or "rate limit exceeded" in text:
-        return Limited(said, _wait_s(headers))
+        return Limited(problem, _wait_s(headers))
     needed = headers.get("x-accepted-github-permissions")
     remedy = f"Grant the token {needed}" if needed else "Grant the token the missing permission"
     if sso := headers.get("x-github-sso"):
         remedy = f"Authorise the token for single sign-on ({sso})"
-    return Refused(PermissionRefused(f"{said}. {remedy} and run the step again."))
+    return Refused(PermissionRefused(f"{problem}. {remedy} and run the step again."))
 
 
 def _wait_s(headers: Mapping[str, str]) -> float | None:
@@ -184,14 +186,14 @@ def _number(text: str | None) -> float | None:
 
 
 def _rate(data: Mapping[str, Any], headers: Mapping[str, str]) -> RateLimit | None:
-    asked = data.get("rateLimit")
+    rate = data.get("rateLimit")
     whole = _number(headers.get("x-ratelimit-limit"))
     limit = None if whole is None else int(whole)
-    if isinstance(asked, dict) and isinstance(asked.get("remaining"), int):
-        cost = asked.get("cost")
+    if isinstance(rate, dict) and isinstance(rate.get("remaining"), int):
+        cost = rate.get("cost")
         return RateLimit(
-            remaining=asked["remaining"],
-            reset_at=_moment(asked.get("resetAt")),
+            remaining=rate["remaining"],
+            reset_at=_moment(rate.get("resetAt")),
             cost=cost if isinstance(cost, int) else None,
             limit=limit,
         )

@@ -23,33 +23,33 @@ def failure(
         call: verb and URL, for the message.
         headers: looked up by lower-case names.
     """
-    said = f"{call} answered {status}: {said_by(body)}"
+    problem = f"{call} answered {status}: {said_by(body)}"
     if status < 400:
         # PyGithub takes these for success and would return an empty object.
         return UsageError(
-            f"{said}. It has moved to {headers.get('location', 'an unknown place')}; nothing was done. Use the new name."
+            f"{problem}. It has moved to {headers.get('location', 'an unknown place')}; nothing was done. Use the new name."
         )
     if status == 401:
         return PermissionRefused(
-            f"{said}. The token is not valid or has expired. Set a new one and run the step again."
+            f"{problem}. The token is not valid or has expired. Set a new one and run the step again."
         )
     if status in (403, 429):
-        return _forbidden(status, headers, said)
+        return _forbidden(status, headers, problem)
     if status in (404, 410):
         return UsageError(
-            f"{said}. It does not exist (any more) or the token cannot see it; check the name and the token's access."
+            f"{problem}. It does not exist (any more) or the token cannot see it; check the name and the token's access."
         )
     if status == 409:
-        return LostRace(f"{said}. Somebody else was first; nothing was done.")
+        return LostRace(f"{problem}. Somebody else was first; nothing was done.")
     if status == 422:
-        return _unprocessable(said, body)
+        return _unprocessable(problem, body)
     if status >= 500 and is_write:
         return OutcomeUnknown(
-            f"{said}. Whether it was done is unknown. Run the step again: it looks before it repeats."
+            f"{problem}. Whether it was done is unknown. Run the step again: it looks before it repeats."
         )
     if status >= 500:
-        return TryAgainLater(f"{said}. GitHub is out of order; run the step again later.")
-    return CogworksError(f"{said}. Nothing was done.")
+        return TryAgainLater(f"{problem}. GitHub is out of order; run the step again later.")
+    return CogworksError(f"{problem}. Nothing was done.")
 
 
 def parsed(body: str) -> Any:
@@ -78,22 +78,22 @@ def _detail(entry: object) -> str:
     return " ".join(str(entry[key]) for key in ("resource", "field", "code") if entry.get(key))
 
 
-def _forbidden(status: int, headers: Mapping[str, str], said: str) -> CogworksError:
-    match judge_forbidden(status, headers, said, said):
+def _forbidden(status: int, headers: Mapping[str, str], problem: str) -> CogworksError:
+    match judge_forbidden(status, headers, problem, problem):
         case Limited(_, wait_s):
             return TryAgainLater(
-                f"{said}. The rate limit is used up; run the step again later.", retry_after_s=wait_s
+                f"{problem}. The rate limit is used up; run the step again later.", retry_after_s=wait_s
             )
         case Refused(error):
             return error
 
 
-def _unprocessable(said: str, body: str) -> CogworksError:
+def _unprocessable(problem: str, body: str) -> CogworksError:
     text = body.lower()
     if "already exists" in text or "already_exists" in text:
-        return AlreadyExists(f"{said}.")
+        return AlreadyExists(f"{problem}.")
     if "rule violation" in text or "creations being restricted" in text:
         return PermissionRefused(
-            f"{said}. A rule of the repository forbids it; allow the branches `cogworks/**` in its rulesets and run the step again."
+            f"{problem}. A rule of the repository forbids it; allow the branches `cogworks/**` in its rulesets and run the step again."
         )
-    return CogworksError(f"{said}. Nothing was done.")
+    return CogworksError(f"{problem}. Nothing was done.")

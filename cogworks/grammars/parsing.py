@@ -54,11 +54,11 @@ def parse(spec: LanguageSpec, data: bytes) -> Parsed | Unreadable:
         grammar = language(spec)
     except (ImportError, AttributeError, ValueError, OSError) as error:
         return Unreadable(f"cannot be parsed: the grammar of {spec.name} is not installed properly ({error})")
-    until, asked = time.thread_time() + _limit_s(data), count(1)
+    until, calls = time.thread_time() + _limit_s(data), count(1)
     try:
         tree = Parser(grammar).parse(
             lambda at, _: data[at : at + _CHUNK],
-            progress_callback=lambda _, __: next(asked) % _PATIENCE == 0 and time.thread_time() > until,
+            progress_callback=lambda _, __: next(calls) % _PATIENCE == 0 and time.thread_time() > until,
         )
     except ValueError:
         tree = None  # So the binding says that the callback stopped it.

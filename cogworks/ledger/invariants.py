@@ -150,17 +150,17 @@ def check_history(
     if state is None:
         return
     yield from _check_runs(chain, state)
-    said = {(m.visit_key, m.verb) for link in chain if (m := link.entry.message) is not None}
+    logged = {(m.visit_key, m.verb) for link in chain if (m := link.entry.message) is not None}
     for visit in state.visits:
-        if not any((visit.visit_key, verb) in said for verb in ENDINGS):
+        if not any((visit.visit_key, verb) in logged for verb in ENDINGS):
             yield _ledger("history", _name(visit), "has no commit that ends it", REVERT)
     for index, at in ((index, each.instance) for each in state.folded for index in each.indices):
-        if not any((visit_key(state, at, index), verb) in said for verb in ENDINGS):
+        if not any((visit_key(state, at, index), verb) in logged for verb in ENDINGS):
             yield _ledger(
                 "history", f"folded visit {index} ({_at(at)})", "has no commit that ends it", REVERT
             )
     for lease in state.leases:
-        if (lease.visit_key, "claim") not in said:
+        if (lease.visit_key, "claim") not in logged:
             yield _ledger("history", _name(lease), "has no commit that claims it", REVERT)
 
 

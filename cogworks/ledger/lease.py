@@ -33,9 +33,9 @@ def lease_ages_s(
     history reaches, so it is stale.
     """
     newest: dict[VisitKey, datetime] = {}
-    wanted = {lease.visit_key for lease in leases}
+    keys = {lease.visit_key for lease in leases}
     for message, committed in history:
-        for key in wanted - newest.keys():
+        for key in keys - newest.keys():
             # The whole key of 64 digits: nothing else in a message is taken for it.
             if key in message:
                 newest[key] = committed
@@ -173,8 +173,10 @@ class VisitLease:
             # The commit's answer brings the issue along, so that listening to people costs no request.
             if not commit.issue_is_open:
                 self._stop_reason = "the issue was closed while its node ran; nothing was published"
-            elif held := sorted(stop_labels & commit.labels):
-                self._stop_reason = f"the label {held[0]!r} was set while the node ran; nothing was published"
+            elif stopping := sorted(stop_labels & commit.labels):
+                self._stop_reason = (
+                    f"the label {stopping[0]!r} was set while the node ran; nothing was published"
+                )
 
     def reread(self) -> None:
         """Look at what the ledger says now.

@@ -97,9 +97,12 @@ def _check_folder(visit: VisitRecord, folder: str, files: Files) -> Iterable[Fin
         )
     yield from _check_replies(folder, files)
     if visit.status == "succeeded" and visit.spend.model_calls and f"{folder}/reply-1.json" not in there:
-        asked = visit.spend.model_calls
+        call_count = visit.spend.model_calls
         yield _wrong(
-            "reply", folder, f"has no reply-1.json, though the visit asked a model {asked} time(s)", REVERT
+            "reply",
+            folder,
+            f"has no reply-1.json, though the visit asked a model {call_count} time(s)",
+            REVERT,
         )
     paid_usd = sum(_cost_usd(_json(files[path])) for path in there if "/reply-" in path)
     if paid_usd > visit.spend.cost_usd + _EPSILON_USD:
@@ -115,9 +118,9 @@ def _check_visit_file(visit: VisitRecord, path: str, files: Files) -> Iterable[F
     if not isinstance(kept, dict):
         yield _wrong("visit_file", path, "is not a JSON object", REVERT)
         return
-    wanted = visit.model_dump(mode="json")
+    expected = visit.model_dump(mode="json")
     differing = sorted(
-        name for name in wanted if name not in _SETTLED_LATER and kept.get(name) != wanted[name]
+        name for name in expected if name not in _SETTLED_LATER and kept.get(name) != expected[name]
     )
     if differing:
         yield _wrong("visit_file", path, f"differs from the state in {', '.join(differing)}", REVERT)

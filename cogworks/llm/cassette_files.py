@@ -100,11 +100,13 @@ def parse_recording(text: str, source: str) -> Recording:
     if (content.reply is None) == (content.text is None):
         raise ConfigurationError(source, ["wants exactly one of a table `[reply]` and a string `text`"])
     try:
-        said = content.text if content.text is not None else canonical_text(content.reply)
+        reply_text = content.text if content.text is not None else canonical_text(content.reply)
     except (TypeError, ValueError) as error:
         problem = f"`[reply]` holds what JSON cannot say: {error}; put dates and times in quotes"
         raise ConfigurationError(source, [problem]) from None
-    reply = ModelReply(text=said, stop_reason=content.stop_reason, usage=content.usage, model=content.model)
+    reply = ModelReply(
+        text=reply_text, stop_reason=content.stop_reason, usage=content.usage, model=content.model
+    )
     return Recording(key=content.key, purpose=content.purpose, reply=reply)
 
 

@@ -186,10 +186,10 @@ class Conversation(Generic[Reply]):
         """
         schema = full_schema(reply_type)
         question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
-        said = question.user if is_known else f"{question.system.task}\n\n{question.user}"
+        text = question.user if is_known else f"{question.system.task}\n\n{question.user}"
         if self._looks is not None:
-            said = f"{said}\n\n{_left_to_look(self._turns.left())}"
-        self._add("user", said)
+            text = f"{text}\n\n{_left_to_look(self._turns.left())}"
+        self._add("user", text)
         return self._going_on(Wanted(reply_type, schema))
 
     def _going_on(self, wanted: Wanted[Other]) -> "Conversation[Other]":
@@ -246,8 +246,8 @@ class Conversation(Generic[Reply]):
             text = explained(text, [each.text for each in self._said if each.role == "user"])
         if role == "user" and last.role == "user" and len(self._said) > 1:
             # Providers want the two to take turns; the opening stays as it is, for others may share it.
-            said = Message(role="user", text=f"{last.text}\n\n{text}")
-            self._said = (*self._said[:-1], said)
+            message = Message(role="user", text=f"{last.text}\n\n{text}")
+            self._said = (*self._said[:-1], message)
             return
         self._said = (*self._said, Message(role="user" if role == "user" else "assistant", text=text))
 
@@ -256,10 +256,10 @@ class Conversation(Generic[Reply]):
         return self._opening.model_copy(update={"messages": self._said, "purpose": purpose})
 
 
-def shortened(said: tuple[Message, ...], results: Sequence[int]) -> tuple[Message, ...]:
+def shortened(messages: tuple[Message, ...], results: Sequence[int]) -> tuple[Message, ...]:
     """A conversation that fits: the oldest results of looks are cut to one line until it does, the last two stay."""
-    size = sum(len(message.text.encode()) for message in said)
-    kept = list(said)
+    size = sum(len(message.text.encode()) for message in messages)
+    kept = list(messages)
     for place in results[:-_KEPT_RESULTS]:
         if size <= MAX_CONVERSATION_BYTES:
             break

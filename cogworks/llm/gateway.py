@@ -273,9 +273,9 @@ class Gateway:
             "_repair", {"problems": "\n".join(f"- {line}" for line in problems)}
         )
         # Providers refuse an empty turn, and an empty reply is one of the things to repair.
-        said = Message(role="assistant", text=text if text.strip() else "(empty reply)")
-        asked = explained(complaint, [each.text for each in request.messages if each.role == "user"])
-        messages = (*request.messages, said, Message(role="user", text=asked))
+        reply = Message(role="assistant", text=text if text.strip() else "(empty reply)")
+        question = explained(complaint, [each.text for each in request.messages if each.role == "user"])
+        messages = (*request.messages, reply, Message(role="user", text=question))
         return request.model_copy(update={"messages": messages, "purpose": purpose})
 
     def _whole(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:

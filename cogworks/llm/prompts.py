@@ -122,9 +122,9 @@ def marks(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match[1] for text in texts for match in _MARKED.finditer(text)))
 
 
-def explained(text: str, said: Iterable[str]) -> str:
+def explained(text: str, texts: Iterable[str]) -> str:
     """A further text of a conversation, with what the mark of a suspected text means where none of those before has one."""
-    return f"{text}\n\n{CONTAMINATED}" if marks([text]) and not marks(said) else text
+    return f"{text}\n\n{CONTAMINATED}" if marks([text]) and not marks(texts) else text
 
 
 def as_json(value: object) -> str:
@@ -224,10 +224,10 @@ class Prompts:
         system, user = _sections(text)
         trusted = {name: value for name, value in variables.items() if name in SYSTEM_VARIABLES}
         task = self._fill(stem, system, trusted, section="system section")
-        asked = self._fill(stem, user, variables, section="user section")
+        question = self._fill(stem, user, variables, section="user section")
         return Prompt(
-            system=SystemText(task, self._knowledge, is_contaminated=bool(marks([asked]))),
-            user=asked,
+            system=SystemText(task, self._knowledge, is_contaminated=bool(marks([question]))),
+            user=question,
             source=self._sources[stem],
             template_sha256=sha256(_encodable(text)),
         )
@@ -262,10 +262,10 @@ class Prompts:
 
     def _problems(self, stem: str, text: str) -> Iterable[str]:
         borders = _borders(text)
-        wanted = 0 if stem.startswith("_") else 1
+        expected = 0 if stem.startswith("_") else 1
         # A template of the repository without the line is the text of an issue; the pipeline says which is which.
-        if borders != wanted and not (stem in self._added and borders == 0):
-            yield f"has {borders} lines {SEPARATOR!r}, wanted {wanted} (between the system and the user section)"
+        if borders != expected and not (stem in self._added and borders == 0):
+            yield f"has {borders} lines {SEPARATOR!r}, wanted {expected} (between the system and the user section)"
         if stem in self._known:
             return
         try:

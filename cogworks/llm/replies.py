@@ -161,13 +161,13 @@ def can_go_on(reply: ModelReply) -> bool:
     return reply.stop_reason == CUT and bool(reply.text.strip())
 
 
-def continuation(request: ModelRequest, said: str, place: int) -> ModelRequest:
-    """The request for what comes behind `said`.
+def continuation(request: ModelRequest, reply: str, place: int) -> ModelRequest:
+    """The request for what comes behind `reply`.
 
     Args:
         place: how often the answer was cut, from 1.
     """
-    turns = (Message(role="assistant", text=said), Message(role="user", text=_GO_ON))
+    turns = (Message(role="assistant", text=reply), Message(role="user", text=_GO_ON))
     return request.model_copy(
         update={
             "messages": (*request.messages, *turns),
@@ -177,10 +177,10 @@ def continuation(request: ModelRequest, said: str, place: int) -> ModelRequest:
     )
 
 
-def joined(said: str, more: str) -> str:
+def joined(reply: str, more: str) -> str:
     """One text of two. A fence around the rest is left out: no JSON goes on with one and a line break."""
     fenced = _FENCED_MORE.fullmatch(more)
-    return said + (fenced["text"] if fenced else more)
+    return reply + (fenced["text"] if fenced else more)
 
 
 def refuse_unfinished(reply: ModelReply, request: ModelRequest) -> None:

@@ -37,18 +37,18 @@ class Withholding:
         return counted_by(self._provider, request)
 
     def _clean(self, reply: ModelReply, request: ModelRequest) -> ModelReply:
-        asked = [request.system, *(message.text for message in request.messages)]
-        return reply.model_copy(update={"text": withheld(reply.text, asked, self._secrets)})
+        texts = [request.system, *(message.text for message in request.messages)]
+        return reply.model_copy(update={"text": withheld(reply.text, texts, self._secrets)})
 
 
-def withheld(text: str, asked: Iterable[str], secrets: Collection[str] = frozenset()) -> str:
+def withheld(text: str, texts: Iterable[str], secrets: Collection[str] = frozenset()) -> str:
     """A reply with a mark in the place of each secret; what was withheld once stays as it is.
 
     Known secrets and tokens of known services go, which no prompt shows of a file. Whatever else looks like a secret stays
     where the question shows it: it is in the repository, and a file that is written anew has to have it again.
     """
 
-    shown = _LINE_ENDS.sub("", "\n".join(asked))
+    shown = _LINE_ENDS.sub("", "\n".join(texts))
 
     def clean(text: str) -> str:
         return _without(masked(text, secrets, is_code=True, mark=WITHHELD), shown)

@@ -139,12 +139,12 @@ def _exemplars(
 def verdict(pack: Pack, subject: Subject) -> tuple[bool, str]:
     """Whether a pack applies, and the criteria that decided it: any of a list, and every list that is there."""
     trigger, met, unmet = pack.trigger, [], []
-    asked = (
+    criteria = (
         ("component tag", trigger.component_tags, subject.component_tags),
         ("label", trigger.labels, subject.labels),
         ("language", trigger.languages, (subject.language,) if subject.language else ()),
     )
-    for what, wanted, present in asked:
+    for what, wanted, present in criteria:
         if not wanted:
             continue
         known = {each.casefold() for each in present}
@@ -181,12 +181,12 @@ def required(packs: Sequence[Pack]) -> tuple[Required, ...]:
 
 def conflicts(packs: Sequence[Pack]) -> tuple[str, ...]:
     """Where packs contradict each other; both are required all the same, and a person should know."""
-    said: list[str] = []
+    problems: list[str] = []
     by_code: dict[str, Required] = {}
     by_name: dict[str, Required] = {}
     for each in required(packs):
         if (named := by_name.setdefault(each.artefact.name, each)) is not each and named.pack != each.pack:
-            said.append(
+            problems.append(
                 f"context packs {named.pack!r} and {each.pack!r} both require {each.artefact.name!r} and mean different things; "
                 "both are required"
             )
@@ -194,11 +194,11 @@ def conflicts(packs: Sequence[Pack]) -> tuple[str, ...]:
             continue
         first = by_code.setdefault(each.artefact.code_pattern, each)
         if first is not each and first.pack != each.pack and first.artefact.name != each.artefact.name:
-            said.append(
+            problems.append(
                 f"context packs {first.pack!r} and {each.pack!r} want different words near `{each.artefact.code_pattern}`; "
                 "both are required"
             )
-    return tuple(said)
+    return tuple(problems)
 
 
 def _sameness(pack: str, artefact: Artefact) -> object:

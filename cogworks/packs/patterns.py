@@ -92,8 +92,8 @@ def fits(path: str, patterns: Sequence[str]) -> bool:
 
 def _reason(error: Exception) -> str:
     """What the engine says, which it says in bytes."""
-    said = error.args[0] if error.args else error
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    message = error.args[0] if error.args else error
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
 
 
 def _encoded(text: str) -> bytes:
@@ -107,5 +107,5 @@ def _glob(pattern: str) -> Regex:
     anywhere = "" if "/" in pattern.rstrip("/") else "**/"
     below = "**" if pattern.endswith("/") else ""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", f"{anywhere}{pattern.removeprefix('/')}{below}")
-    made = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return Regex("(?s)" + "".join(made.get(part, re2.escape(part)) for part in parts))
+    expressions = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return Regex("(?s)" + "".join(expressions.get(part, re2.escape(part)) for part in parts))

@@ -103,12 +103,12 @@ def _beside(pack: Pack) -> str:
 
 
 def _criteria(trigger: Trigger) -> Iterator[str]:
-    asked = (
+    criteria = (
         ("the language is", trigger.languages),
         ("a component tag is", trigger.component_tags),
         ("a label is", trigger.labels),
     )
-    yield from (f"{what} {' or '.join(wanted)}" for what, wanted in asked if wanted)
+    yield from (f"{what} {' or '.join(wanted)}" for what, wanted in criteria if wanted)
     if trigger.safety_affecting:
         yield "safety is affected"
 

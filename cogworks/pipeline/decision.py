@@ -377,8 +377,8 @@ def _is_stealable(lease: Lease, facts: Facts) -> bool:
     return facts.take_over or _stealable_in_s(lease, facts) <= 0
 
 
-def _why_not(wanted: Instance, position: Position) -> str:
+def _why_not(at: Instance, position: Position) -> str:
     ready = ", ".join(instance_name(instance) for instance in position.ready) or "none"
-    status = position.statuses.get(wanted)
+    status = position.statuses.get(at)
     now = f"it is {status.value}" if status else "its inputs are not there yet"
-    return f"node {instance_name(wanted)} cannot start: {now}. Ready now: {ready}."
+    return f"node {instance_name(at)} cannot start: {now}. Ready now: {ready}."

@@ -89,12 +89,12 @@ def from_questions(
         shown_tokens: of the repository, that a question shows at most.
         writes_tests: whether tests are written before the code.
     """
-    asked = {
+    counts = {
         node.id: questions(node, writes_tests=writes_tests) for node in pipeline.nodes if node.id in prices
     }
 
     def worth(nodes: Iterable[NodeId]) -> Sum:
-        each = [prices[node].times(asked[node]) for node in nodes if node in asked]
+        each = [prices[node].times(counts[node]) for node in nodes if node in counts]
         return Sum(usd=round(sum(one.usd for one in each), 6), tokens=sum(one.tokens for one in each))
 
     parts = [node.id for node in pipeline.nodes if node.scope == "sub-item"]
@@ -104,7 +104,7 @@ def from_questions(
         whole=worth(node.id for node in pipeline.nodes),
         round=_most(rounds),
         part=worth(parts),
-        questions=sum(asked.values()),
+        questions=sum(counts.values()),
         shown_tokens=shown_tokens,
     )
 

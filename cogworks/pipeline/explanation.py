@@ -101,12 +101,10 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
                 f"no expression decides where {instance_name(place_of(instance))} leads, so a model is asked"
             )
         case Run(instance=instance):
-            taken = [edge.id for edge in _into(pipeline, instance) if _is_taken(state, edge, instance)]
-            if not taken:
+            edge_ids = [edge.id for edge in _into(pipeline, instance) if _is_taken(state, edge, instance)]
+            if not edge_ids:
                 return "it is where the pipeline starts"
-            return (
-                f"every edge into it is decided, {', '.join(taken)} taken, and it is the first that is ready"
-            )
+            return f"every edge into it is decided, {', '.join(edge_ids)} taken, and it is the first that is ready"
         case Answer() | GiveUpOn() | Finish() | Wait():
             return _PLAIN_REASONS[type(decision)]
         case BackOff(lease=lease):

@@ -149,18 +149,20 @@ class _Reading:
     def frontier(self) -> Frontier:
         judged = self._judgements()
         # Stand-ins are judged for what comes after them; nobody ever visits one.
-        real = {at: said for at, said in judged.items() if not self._is_stand_in(at)}
+        real = {at: judgement for at, judgement in judged.items() if not self._is_stand_in(at)}
         dead_ends = tuple(
-            at for at, said in real.items() if said is _Judgement.SUCCEEDED and self._is_stuck(at)
+            at for at, judgement in real.items() if judgement is _Judgement.SUCCEEDED and self._is_stuck(at)
         )
         settled = {_Judgement.SUCCEEDED, _Judgement.SKIPPED, _Judgement.VACUOUS}
         return Frontier(
-            ready=self._startable([at for at, said in real.items() if said is _Judgement.READY]),
-            skipped=frozenset(at for at, said in real.items() if said is _Judgement.SKIPPED),
+            ready=self._startable([at for at, judgement in real.items() if judgement is _Judgement.READY]),
+            skipped=frozenset(at for at, judgement in real.items() if judgement is _Judgement.SKIPPED),
             blocked={
-                at: said for at, said in real.items() if isinstance(said, Instance) and at not in self.status
+                at: judgement
+                for at, judgement in real.items()
+                if isinstance(judgement, Instance) and at not in self.status
             },
-            finished=not dead_ends and all(said in settled for said in judged.values()),
+            finished=not dead_ends and all(judgement in settled for judgement in judged.values()),
             dead_ends=dead_ends,
             held={at: last for at, last in self._held.items() if at not in self.status},
             to_stop=tuple(at for at in real if at in self._aborted and at in self.status),

@@ -332,13 +332,13 @@ class PipelineConfiguration:
         Raises:
             UsageError: there is none; the text lists those that exist.
         """
-        wanted = self.default if name is None else name
-        if wanted not in self.pipelines:
+        chosen = self.default if name is None else name
+        if chosen not in self.pipelines:
             known = ", ".join(repr(known) for known in self.pipelines)
             raise UsageError(
-                f"{self.source} has no pipeline {wanted!r}; it has {known}. Name one of them or add it."
+                f"{self.source} has no pipeline {chosen!r}; it has {known}. Name one of them or add it."
             )
-        return self.pipelines[wanted]
+        return self.pipelines[chosen]
 
 
 def topological_order(node_ids: Iterable[NodeId], forward: Iterable[Edge]) -> tuple[NodeId, ...]:

@@ -150,25 +150,25 @@ def obey(
     if heard.is_empty:
         return state
     receipts: list[Receipt] = []
-    dealt_with = [said for said in heard.said if not _has_to_wait(said, state, pipeline)]
+    dealt_with = [entry for entry in heard.said if not _has_to_wait(entry, state, pipeline)]
     if not dealt_with and not heard.is_cursor_moved:
         return state
-    for said in dealt_with:
-        if isinstance(said, Refused):
-            state, reaction = _answered_once(state, said), _refusal_sign(said)
+    for entry in dealt_with:
+        if isinstance(entry, Refused):
+            state, reaction = _answered_once(state, entry), _refusal_sign(entry)
         else:
-            state, reaction = _obeyed(state, facts, said, pipeline, fresh)
-        if said.subject_id:
-            receipts.append(Receipt(subject_id=said.subject_id, content=reaction))
+            state, reaction = _obeyed(state, facts, entry, pipeline, fresh)
+        if entry.subject_id:
+            receipts.append(Receipt(subject_id=entry.subject_id, content=reaction))
     return _with_cursor(
-        state, heard, tuple(receipts), [said for said in dealt_with if isinstance(said, Asked)]
+        state, heard, tuple(receipts), [entry for entry in dealt_with if isinstance(entry, Asked)]
     )
 
 
-def _has_to_wait(said: "Asked | Refused", state: RunState, pipeline: Pipeline) -> bool:
+def _has_to_wait(entry: "Asked | Refused", state: RunState, pipeline: Pipeline) -> bool:
     """Whether a review is left for the next look, since what it is about is being worked on."""
     # A comment is read once; a review, checks and conflicts are there at the next look as well.
-    number = said.pull_request if isinstance(said, Asked) and said.verb != "update" else None
+    number = entry.pull_request if isinstance(entry, Asked) and entry.verb != "update" else None
     return number is not None and is_worked_on(state, pipeline, number)
 
 

@@ -140,9 +140,9 @@ def rest_line(standing: Standing) -> str:
         return ""
     # A sweep does not see that somebody edits a text again, so a doubt stands in no line.
     waits = waiting_for(standing)
-    asked = [(wait.kind, wait.number) for wait in waits if wait.kind != "run"]
-    asked += [("reopen", number) for number in dict.fromkeys(position.rejected.values())]
-    parts = [kind if number is None else _of_pull(kind, number, standing.facts) for kind, number in asked]
+    waiting = [(wait.kind, wait.number) for wait in waits if wait.kind != "run"]
+    waiting += [("reopen", number) for number in dict.fromkeys(position.rejected.values())]
+    parts = [kind if number is None else _of_pull(kind, number, standing.facts) for kind, number in waiting]
     if is_short:
         facts = standing.facts
         mark = limits_mark(facts.max_cost_usd, facts.small_max_cost_usd, facts.max_tokens)

@@ -109,7 +109,7 @@ def _settings(table: Table | None, base: Settings) -> Settings:
     """The settings a table declares, over those of `base`."""
     if table is None:
         return base
-    given = {
+    settings = {
         "default_timeout_seconds": table.integer("default_timeout_seconds", minimum=1, maximum=MAX_SECONDS),
         "default_cost_budget_usd": table.number("default_cost_budget_usd", minimum=0, maximum=MAX_USD),
         "max_node_retries": table.integer("max_node_retries", minimum=0, maximum=MAX_RETRIES),
@@ -118,15 +118,15 @@ def _settings(table: Table | None, base: Settings) -> Settings:
         "parallel_sub_items": table.boolean("parallel_sub_items"),
     }
     table.close()
-    return base.model_copy(update={key: value for key, value in given.items() if value is not None})
+    return base.model_copy(update={key: value for key, value in settings.items() if value is not None})
 
 
 def _shift_work(table: Table | None) -> dict[WorkClass, NodeId]:
     if table is None:
         return {}
-    given = {of: table.text(of) for of in WORK_CLASSES}
+    nodes = {of: table.text(of) for of in WORK_CLASSES}
     table.close()
-    return {of: NodeId(node_id) for of, node_id in given.items() if node_id is not None}
+    return {of: NodeId(node_id) for of, node_id in nodes.items() if node_id is not None}
 
 
 class _PipelineReading:

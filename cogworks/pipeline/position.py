@@ -72,12 +72,12 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
     statuses.update(_routing(state, statuses))
     outdated = _outdated(state, statuses)
     statuses.update(dict.fromkeys(outdated, InstanceStatus.FAILED))
-    held = (
+    groups = (
         (asking_visits(state), InstanceStatus.WAITING_GATE),
         (rejected_visits(state), InstanceStatus.FAILED),
         (state.leases, InstanceStatus.RUNNING),
     )
-    for leases, known in held:
+    for leases, known in groups:
         # Last, so that a visit at work counts for more than the record of an earlier one.
         statuses.update((lease.instance, known) for lease in leases if lease.instance in places)
     ahead = frontier(pipeline, _marks(state, pipeline), statuses, state.schedule)
@@ -182,8 +182,8 @@ def how_to_retry(state: RunState, facts: Facts) -> str:
 def codes_of(state: RunState) -> tuple[ScopeCode, ...]:
     """In which ways the work of a run has left its bounds, as far as people have not dealt with it; each once."""
     ended = [v.code for v in state.visits if v.status == "failed" and not v.is_discarded]
-    asked = [left.asks.code for left in asking_visits(state) if left.asks]
-    return tuple(code for code in dict.fromkeys((*ended, *asked)) if code)
+    asking_codes = [left.asks.code for left in asking_visits(state) if left.asks]
+    return tuple(code for code in dict.fromkeys((*ended, *asking_codes)) if code)
 
 
 def _failed(state: RunState) -> tuple[VisitRecord, ...]:

@@ -77,8 +77,8 @@ def _proposed_anew(
     """
     visit = finished(state, at)
     _refuse_once_parted(state, pipeline, at)
-    asked = visit.model_copy(update={"changes": changes})
-    visits = tuple(asked if each is visit else each for each in state.visits)
+    renewed = visit.model_copy(update={"changes": changes})
+    visits = tuple(renewed if each is visit else each for each in state.visits)
     return _again(state.model_copy(update={"visits": visits}), pipeline, {at}, frozenset())
 
 
@@ -122,8 +122,8 @@ def revised(
         state = rejected(state, facts, pipeline, at, reason=reason, changes=changes)
     else:
         newest = next(visit for visit in reversed(state.visits) if visit.instance == at)
-        asked = newest.model_copy(update={"changes": (*newest.changes, *changes)})
-        visits = tuple(asked if visit is newest else visit for visit in state.visits)
+        renewed = newest.model_copy(update={"changes": (*newest.changes, *changes)})
+        visits = tuple(renewed if visit is newest else visit for visit in state.visits)
         state = state.model_copy(update={"visits": visits})
     # What else failed or was rejected is no business of this review.
     return _again(state, pipeline, {at}, frozenset(), keeps_dependents=keeps_dependents)
@@ -345,13 +345,13 @@ def updated(
     Raises:
         NotNow: there is no such pull request, it holds no code, or it is being worked on.
     """
-    wanted = [pull for pull in state.pull_requests if number in (None, pull.number)]
-    if number is not None and not wanted:
+    pulls = [pull for pull in state.pull_requests if number in (None, pull.number)]
+    if number is not None and not pulls:
         raise NotNow(f"#{number} is no pull request of this item")
     ours = {pull.head for pull in state.pull_requests}
     chosen = [
         pull
-        for pull in wanted
+        for pull in pulls
         if _is_open(facts, pull)
         and is_mended_by_code(state, pipeline, pull.number)
         and (number is not None or pull.base not in ours)
@@ -371,7 +371,7 @@ def _with_base(state: RunState, facts: Facts, pipeline: Pipeline, pull: KnownPul
         raise NotNow(f"the base branch `{pull.base}` of #{pull.number} does not exist")
     if is_worked_on(state, pipeline, pull.number):
         raise NotNow(f"#{pull.number} is being worked on; ask again when that has ended")
-    asked = AskedChange(
+    change = AskedChange(
         by=by,
         pull_request=pull.number,
         merges=base_oid,
@@ -379,7 +379,7 @@ def _with_base(state: RunState, facts: Facts, pipeline: Pipeline, pull: KnownPul
     )
     reason = f"#{pull.number} is brought up to date with its base branch, as {by} asked"
     return revised(
-        state, facts, pipeline, pull.number, reason=reason, changes=(asked,), keeps_dependents=True
+        state, facts, pipeline, pull.number, reason=reason, changes=(change,), keeps_dependents=True
     )
 
 

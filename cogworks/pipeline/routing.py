@@ -309,10 +309,10 @@ def out_edges_after(
     """
     node = pipeline.node(instance.node)
     evaluations = evaluate_edges(pipeline, node.id, view, ask=ask)
-    held = [edge for edge in pipeline.edges_from(node.id) if evaluations.get(edge.id)]
+    holding = [edge for edge in pipeline.edges_from(node.id) if evaluations.get(edge.id)]
     # Going back wins: what leads on from here will be decided anew when this node has run again.
-    loop = next((edge for edge in held if edge.rework is not None), None)
-    taken = {edge.id for edge in held if edge.rework is None}
+    loop = next((edge for edge in holding if edge.rework is not None), None)
+    taken = {edge.id for edge in holding if edge.rework is None}
     if loop is None or loop.rework is None:
         return _onward(pipeline, instance, taken, evaluations)
     # A file may ask for fewer rounds than every run is allowed, never for more.

@@ -50,12 +50,12 @@ def doubted(doubt: Doubt) -> WaitingFor:
     names = " and ".join(f"@{login}" for login in doubt.by)
     have = "have" if len(doubt.by) > 1 else "has"
     who = f"{names}, who {have} no write permission" if names else "somebody whom GitHub does not name"
-    asked = f", after @{doubt.asked_by} asked for it" if doubt.asked_by else ""
+    request = f", after @{doubt.asked_by} asked for it" if doubt.asked_by else ""
     return WaitingFor(
         kind="run",
         sub_item=doubt.sub_item,
         who="anyone with write permission",
-        ask=f"{what} was edited by {who}{asked}; look at it: `/cogworks run` takes it as it is now",
+        ask=f"{what} was edited by {who}{request}; look at it: `/cogworks run` takes it as it is now",
         paste="/cogworks run",
     )
 

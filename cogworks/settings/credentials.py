@@ -60,8 +60,8 @@ def credential_problem(value: str) -> str:
 
 def unusable_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     """Variable -> what is wrong with the address of a proxy in it; a part of its password is never shown."""
-    given = {name: environ[name] for name in PROXY_VARIABLES if environ.get(name)}
-    return {name: problem for name, value in given.items() if (problem := _proxy_problem(value))}
+    proxies = {name: environ[name] for name in PROXY_VARIABLES if environ.get(name)}
+    return {name: problem for name, value in proxies.items() if (problem := _proxy_problem(value))}
 
 
 def _proxy_problem(address: str) -> str:

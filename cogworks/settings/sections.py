@@ -262,8 +262,8 @@ class EnvironmentConfig(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_form(cls, given: Any) -> Any:
-        return {"mode": given} if isinstance(given, str) else given
+    def _short_form(cls, value: Any) -> Any:
+        return {"mode": value} if isinstance(value, str) else value
 
 
 MANIFESTS = (

@@ -26,9 +26,9 @@ class ShownBeside(NamedTuple):
     why: str
 
 
-def shown_beside(given: Sequence[Beside], sought: Sought, room: int) -> Iterator[ShownBeside]:
+def shown_beside(files: Sequence[Beside], sought: Sought, room: int) -> Iterator[ShownBeside]:
     """Those that there is room for; files that say nothing of the request come last, by name."""
-    cards = [(each, card_of(each.path, each.text)) for each in given]
+    cards = [(each, card_of(each.path, each.text)) for each in files]
     scored = [(score_of(card, sought), each, card) for each, card in cards]
     scored.sort(key=lambda entry: (-entry[0], entry[1].name))
     for place, (score, each, card) in enumerate(scored):

@@ -112,7 +112,7 @@ class _Excerpt:
         touched = sought.touched.get(path, ())
         self._meant = meant_in(sought)
         self._quoted = sought.quoted
-        self._held = self._members()
+        self._members_of = self._members()
         self._texts = [self._own_text(place) for place in range(len(definitions))]
         self._touched = frozenset(touched)
         basis = scores_of(definitions, self._texts, sought, path)
@@ -178,37 +178,37 @@ class _Excerpt:
 
     def _members(self) -> list[frozenset[int]]:
         """Of each class or group of tests, the lines of its members; nothing of what is no such thing."""
-        held: list[set[int]] = [set() for _ in self._definitions]
+        members: list[set[int]] = [set() for _ in self._definitions]
         for each in self._definitions:
             if each.parent >= 0 and self._definitions[each.parent].kind in _HOLDERS:
-                held[each.parent].update(range(each.first, each.last + 1))
-        return [*map(frozenset, held)]
+                members[each.parent].update(range(each.first, each.last + 1))
+        return [*map(frozenset, members)]
 
     def _own_text(self, place: int) -> str:
         """What is not its members'."""
-        each, held = self._definitions[place], self._held[place]
+        each, members = self._definitions[place], self._members_of[place]
         last = min(each.last, each.first + _MAX_BODY_LINES, len(self._lines))
         return "\n".join(
-            self._lines[number - 1] for number in range(each.first, last + 1) if number not in held
+            self._lines[number - 1] for number in range(each.first, last + 1) if number not in members
         )
 
     def _part(self, place: int, room: int) -> list[Stretch]:
         """A definition below the headers of those around it, or of a long one its header and the lines that match."""
         if place < 0:
             return self._passages.matching(range(1, len(self._lines) + 1), room, or_beginning=True)
-        own, held = self._definitions[place], self._held[place]
+        own, members = self._definitions[place], self._members_of[place]
         headers = self._around(own)
         whole = [(own.first, own.last), *headers]
         length = own.last - own.first
-        is_about = place in self._about and not held
+        is_about = place in self._about and not members
         share = round((_ABOUT_SHARE if is_about else self._share) * room)
         if own.kind == "section" and (attempt := self._whole_section(place, room)) is not None:
             return attempt
-        if (own.name in self._meant or place in self._called) and not held:
+        if (own.name in self._meant or place in self._called) and not members:
             for attempt in (whole, [*self._without_documentation(own), *headers]):
                 if self._passages.cost(attempt) <= round(_MEANT_SHARE * room):
                     return attempt
-        is_short = not held or length < _MAX_HELD_WHOLE
+        is_short = not members or length < _MAX_HELD_WHOLE
         most = _SHORT_SHARE if length < _SHORT or is_about else self._share
         # Half a test shows nobody how tests are written here.
         most = _MEANT_SHARE if self._is_test and own.kind not in _HOLDERS - {"test"} else most
@@ -219,14 +219,14 @@ class _Excerpt:
         if left < 0:
             return []
         last = min(own.last, len(self._lines))
-        numbers = [number for number in range(header[1] + 1, last + 1) if number not in held]
-        inside = self._passages.matching(numbers, left, or_beginning=not held)
+        numbers = [number for number in range(header[1] + 1, last + 1) if number not in members]
+        inside = self._passages.matching(numbers, left, or_beginning=not members)
         return [header, *headers, *inside] if inside or header[1] >= own.last else []
 
     def _whole_section(self, place: int, room: int) -> list[Stretch] | None:
         """What a section says itself, where it is short or meant; None where a part of it has to do. Of a few lines a part helps nobody."""
         own = self._definitions[place]
-        attempt = [(own.first, min(self._held[place], default=own.last + 1) - 1)]
+        attempt = [(own.first, min(self._members_of[place], default=own.last + 1) - 1)]
         is_short = attempt[0][1] - own.first < _SHORT_SECTION
         if not is_short and not self._quoted.names(own.name) and not self._is_meant(place):
             return None
@@ -253,11 +253,11 @@ class _Excerpt:
 
     def _is_touched(self, place: int) -> bool:
         own = self._definitions[place]
-        return not self._held[place] and not self._touched.isdisjoint(range(own.first, own.last + 1))
+        return not self._members_of[place] and not self._touched.isdisjoint(range(own.first, own.last + 1))
 
     def _used(self, place: int, taken: Collection[int]) -> list[int]:
         """Of its own file, what a test uses; of what was changed or is named, what a function calls; of a changed constant, who uses it."""
-        if place < 0 or self._held[place]:
+        if place < 0 or self._members_of[place]:
             return []
         if self._is_test:
             return used_by_test(place, self._definitions, self._own_text(place), but=taken)

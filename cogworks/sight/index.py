@@ -85,8 +85,8 @@ class Index:
 
     def _documents(self) -> tuple[Document, ...]:
         paths = [path for path in self._tree.files() if not path.startswith(HIDDEN)]
-        names, said = self._tree.contents(), self._tree.attributes()
-        kinds = {path: _kind(path, said.get(path, ())) for path in paths}
+        names, attributes = self._tree.contents(), self._tree.attributes()
+        kinds = {path: _kind(path, attributes.get(path, ())) for path in paths}
         keys = {
             path: f"{names.get(path) or sha256(self._tree.read(path) or '')}{suffix_of(path).lower()}"
             for path in paths
@@ -133,9 +133,9 @@ class _Modules:
             plain = f"{around.as_posix()}/{plain.lstrip('.').replace('.', '/')}".strip("/")
         else:
             plain = plain.replace("::", "/").replace(".", "/") if "/" not in plain else plain
-        for wanted in (f"{plain}/{name}" if name else "", plain):
-            tail = "/".join(wanted.split("/")[-4:])
-            if wanted and (paths := [each for each in self._files.get(tail, ()) if each != path]):
+        for module_path in (f"{plain}/{name}" if name else "", plain):
+            tail = "/".join(module_path.split("/")[-4:])
+            if module_path and (paths := [each for each in self._files.get(tail, ()) if each != path]):
                 yield from paths[:3]
                 return
 
@@ -150,8 +150,8 @@ def _joined(around: PurePosixPath, relative: str) -> str:
     return "/".join((*parts[:-1], parts[-1].partition(".")[0])) if parts else ""
 
 
-def _kind(path: str, said: Collection[str]) -> Kind:
-    return kind_of(path, is_generated="generated" in said, is_vendored="vendored" in said)
+def _kind(path: str, attributes: Collection[str]) -> Kind:
+    return kind_of(path, is_generated="generated" in attributes, is_vendored="vendored" in attributes)
 
 
 def _document(path: str, kind: Kind, known: Known | None) -> Document:

@@ -87,11 +87,11 @@ def _name(each: Outlined) -> str:
 
 def _line(definitions: Sequence[Outlined], place: int) -> str:
     each = definitions[place]
-    said = f"  # {each.documentation[:_MAX_SAID]}" if each.documentation else ""
+    comment = f"  # {each.documentation[:_MAX_SAID]}" if each.documentation else ""
     indent = "  " * _depth(definitions, place)
     # What a test is called with is all of it.
     header = each.name if each.kind == "test" else each.signature or each.name
-    return f"{each.line:>5}: {indent}{header[:_MAX_SIGNATURE]}{said}"
+    return f"{each.line:>5}: {indent}{header[:_MAX_SIGNATURE]}{comment}"
 
 
 def _depth(definitions: Sequence[Outlined], place: int) -> int:

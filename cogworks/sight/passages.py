@@ -59,13 +59,13 @@ class Passages:
 
     def beginning(self, numbers: Sequence[int], room: int) -> list[Stretch]:
         """The first of some lines, as many as there is room for."""
-        taken = []
+        lines = []
         for number in numbers:
             room -= self._cost_of(number)
             if room < 0:
                 break
-            taken.append((number, number))
-        return self._trimmed(merged(taken))
+            lines.append((number, number))
+        return self._trimmed(merged(lines))
 
     def _taken(self, best: Sequence[int], context: int, numbers: Sequence[int], room: int) -> list[Stretch]:
         allowed = frozenset(numbers)

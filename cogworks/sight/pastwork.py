@@ -24,16 +24,16 @@ class PastWork:
     """The commits before a tree, asked for one request."""
 
     def __init__(
-        self, commits: Sequence[PastCommit], places: Mapping[str, int], wanted: Mapping[str, float]
+        self, commits: Sequence[PastCommit], places: Mapping[str, int], terms: Mapping[str, float]
     ) -> None:
         """Args:
         commits: the newest first.
         places: of the files of the tree, by path.
-        wanted: the terms of the request, with their weights.
+        terms: those of the request, with their weights.
         """
-        self._wanted = wanted
+        self._weights = terms
         self._terms = [frozenset(terms_of(each.text[:_MESSAGE_CHARS])) for each in commits]
-        self._often = Counter(term for own in self._terms for term in own & wanted.keys())
+        self._often = Counter(term for own in self._terms for term in own & terms.keys())
         self._changed = [
             [places[path] for path in each.paths if path in places] if len(each.paths) <= _MAX_FILES else []
             for each in commits
@@ -67,12 +67,12 @@ class PastWork:
     def _likeness(self, age: int) -> float:
         own = self._terms[age]
         # Sorted: sums of floats depend on the order, and that of a set on the process.
-        said = sorted(own & self._wanted.keys())
-        if not said or not self._changed[age]:
+        shared = sorted(own & self._weights.keys())
+        if not shared or not self._changed[age]:
             return 0.0
         rarity = sum(
-            math.log(1 + len(self._terms) / self._often[term]) * math.sqrt(self._wanted[term])
-            for term in said
+            math.log(1 + len(self._terms) / self._often[term]) * math.sqrt(self._weights[term])
+            for term in shared
         )
         return rarity / math.sqrt(len(own) + _LENGTH)
 

@@ -205,9 +205,9 @@ class _Ranking:
     @cached_property
     def _path_terms(self) -> Mapping[str, Collection[int]]:
         places: dict[str, list[int]] = defaultdict(list)
-        wanted = self._named.terms
+        terms = self._named.terms
         for place, each in enumerate(self._documents):
-            for term in {*terms_of(without_suffix(each.path))} & wanted.keys():
+            for term in {*terms_of(without_suffix(each.path))} & terms.keys():
                 places[term].append(place)
         return places
 

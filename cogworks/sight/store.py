@@ -66,10 +66,10 @@ class Store:
     def add(self, cards: Iterable[tuple[str, Card]]) -> None:
         """Keep cards; those that another process kept meanwhile stay."""
         # Before the file is locked: others may write while these are made.
-        made = [(name, card, as_text(card)) for name, card in cards]
+        rows = [(name, card, as_text(card)) for name, card in cards]
         with self._writing() as cursor:
             added: list[tuple[int, Card]] = []
-            for name, card, facts in made:
+            for name, card, facts in rows:
                 cursor.execute(
                     "INSERT OR IGNORE INTO card (name, length, is_generated, facts) VALUES (?, ?, ?, ?)",
                     (name, card.length, card.is_generated, facts),

@@ -17,8 +17,8 @@ def tests_near(index: Index, ranked: Sequence[Ranked], most: int) -> tuple[Ranke
     A test that has the name of such a file, one that imports it, or its package, and one that says much of what the request says are near.
     """
     sources = [each for each in ranked if each.kind is Kind.SOURCE]
-    asked = [each for each in sources if each.score >= CERTAIN]
-    targets = [each.path for each in (asked or sources)[:_TARGETS]]
+    certain = [each for each in sources if each.score >= CERTAIN]
+    targets = [each.path for each in (certain or sources)[:_TARGETS]]
     tests = [each for each in ranked if each.kind is Kind.TEST][:_MAX_COMPARED]
     cards = index.cards([each.path for each in tests])
     tests = [each for each in tests if each.path in cards and cards[each.path].definitions]

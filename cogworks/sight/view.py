@@ -271,15 +271,15 @@ class _View:
         # Whoever judges a change has what it does to the manifest in the diff.
         is_read_only = bool(self._about.touched)
         manifests = [] if is_read_only else [path for path in by_path if path.lower() in _MANIFESTS][:1]
-        wanted = [
+        sources = [
             *((path, "manifest", _MANIFEST_TERMS) for path in manifests),
             *((path, "rules for contributors", _RULES_TERMS) for path in rules),
         ]
-        wanted.sort(key=lambda each: (len(self._index.text(each[0])), each[0]))
+        sources.sort(key=lambda each: (len(self._index.text(each[0])), each[0]))
         certain = []
-        for place, (path, reason, terms) in enumerate(wanted):
+        for place, (path, reason, terms) in enumerate(sources):
             sought = Sought(dict.fromkeys(terms_of(terms), 1.0))
-            own = max(room // (len(wanted) - place), self._short_manifest(path))
+            own = max(room // (len(sources) - place), self._short_manifest(path))
             each = self._best_level(by_path[path], own, sought)
             if each is not None:
                 certain.append(each.model_copy(update={"reasons": (reason, *each.reasons)}))
@@ -307,17 +307,17 @@ class _View:
         definitions = card.definitions if card is not None else ()
         # Of a list of names the lines that match say more than the list.
         definitions = () if only_hands_on(text) else definitions or sections_of(each.path, lines)
-        wanted = sought or self._sought
+        target = sought or self._sought
         if tokens_of(text) <= room:
             if sought is None:
-                self._use(best_names(each.path, lines, definitions, wanted))
+                self._use(best_names(each.path, lines, definitions, target))
             text = numbered_slices(lines, [(1, len(lines))]) if self._about.touched else text
             return _shown(each, "whole", text, ((1, len(lines)),))
         cut = excerpt(
             each.path,
             lines,
             definitions,
-            wanted,
+            target,
             room,
             is_test=each.kind is Kind.TEST,
             top=_TOP_OF_CHANGES if each.kind is Kind.CHANGELOG else 0,

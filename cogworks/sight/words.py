@@ -190,9 +190,9 @@ def said_names(paths: Iterable[tuple[int, str]], terms: Mapping[str, float]) -> 
     rarity = {term: math.log(1 + len(names) / times) for term, times in often.items()}
     scores: dict[int, float] = {}
     for place, name in names.items():
-        if said := sorted(name & terms.keys()):
-            share = sum(rarity[term] for term in said) / sum(rarity[term] for term in sorted(name))
-            scores[place] = share * share * sum(rarity[term] * math.sqrt(terms[term]) for term in said)
+        if shared := sorted(name & terms.keys()):
+            share = sum(rarity[term] for term in shared) / sum(rarity[term] for term in sorted(name))
+            scores[place] = share * share * sum(rarity[term] * math.sqrt(terms[term]) for term in shared)
     return scores
 
 

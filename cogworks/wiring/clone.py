@@ -50,9 +50,9 @@ def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[
         UsageError: there is no such repository or commit, or the tests do not apply.
     """
     git = Git(environment=child_environment(), home=folder)
-    wanted = instance.base_commit or "HEAD"
-    if not _REVISION.fullmatch(wanted):
-        raise UsageError(f"`base_commit` is {wanted!r}, wanted the name of a commit.")
+    revision = instance.base_commit or "HEAD"
+    if not _REVISION.fullmatch(revision):
+        raise UsageError(f"`base_commit` is {revision!r}, wanted the name of a commit.")
     try:
         looking = git.looking(repository)
         top = Path(looking.run("rev-parse", "--show-toplevel", cwd=repository).removesuffix("\n"))
@@ -61,9 +61,9 @@ def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[
             f"{repository} is no git repository that can be read: {error.stderr.strip()}"
         ) from error
     try:
-        base = looking.run("rev-parse", "--verify", f"{wanted}^{{commit}}", cwd=top).strip()
+        base = looking.run("rev-parse", "--verify", f"{revision}^{{commit}}", cwd=top).strip()
     except GitFailed as error:
-        raise UsageError(f"{top} has no commit {wanted!r}; fetch it, or correct `base_commit`.") from error
+        raise UsageError(f"{top} has no commit {revision!r}; fetch it, or correct `base_commit`.") from error
     if looking.run("status", "--porcelain", "-z", cwd=top):
         say(
             f"uncommitted work in {top} is left alone and is no part of this; the repair starts at {base[:12]}"

@@ -72,7 +72,7 @@ class Assignment(Value):
 
 
 def work_at(
-    given: Assignment,
+    assignment: Assignment,
     environment: Environment,
     *,
     prepare: Prepare,
@@ -90,7 +90,7 @@ def work_at(
         Interrupted: not a result.
     """
     begun_s, lines = time.monotonic(), list[str]()
-    evaluator = _Evaluator(given, environment, lines.append, provider)
+    evaluator = _Evaluator(assignment, environment, lines.append, provider)
     try:
         with temporary_folder("cogworks-evaluate-") as folder:
             result = evaluator.evaluate(folder, prepare)
@@ -98,13 +98,15 @@ def work_at(
         raise
     except CogworksError as error:
         so_far = evaluator.result_so_far()
-        outcome = _outcome_of(error, so_far.cost_usd, given.max_cost_usd)
+        outcome = _outcome_of(error, so_far.cost_usd, assignment.max_cost_usd)
         reason = str(error)
-        if outcome == "unbudgeted" and given.max_cost_usd is not None:
-            reason = f"broken off: it could use {dollars(given.max_cost_usd)} USD of `--max-cost`; {error}"
+        if outcome == "unbudgeted" and assignment.max_cost_usd is not None:
+            reason = (
+                f"broken off: it could use {dollars(assignment.max_cost_usd)} USD of `--max-cost`; {error}"
+            )
         result = so_far.model_copy(update={"outcome": outcome, "reason": reason})
     finally:
-        _write(given.artifacts, "messages.txt", "".join(f"{line}\n" for line in lines))
+        _write(assignment.artifacts, "messages.txt", "".join(f"{line}\n" for line in lines))
     return result.model_copy(update={"duration_s": round(time.monotonic() - begun_s, 3)})
 
 
@@ -126,21 +128,21 @@ class _Evaluator:
 
     def __init__(
         self,
-        given: Assignment,
+        assignment: Assignment,
         environment: Environment,
         say: Callable[[str], None],
         provider: Provider | None,
     ) -> None:
-        self._given, self._environment, self._say = given, environment, say
+        self._assignment, self._environment, self._say = assignment, environment, say
         self._meter = StageMeter()
         self._hints: list[str] = []
         self._hear = Hints(self._hints.append)
         self._own_stages: dict[str, float] = {}
         self._repair: Repair | None = None
         self._provider = provider
-        recordings = given.tasks / RECORDINGS / file_stem(given.case.id)
-        if provider is None and given.replays and recordings.is_dir():
-            self._provider = CassetteProvider(recordings, misses=given.artifacts / "misses")
+        recordings = assignment.tasks / RECORDINGS / file_stem(assignment.case.id)
+        if provider is None and assignment.replays and recordings.is_dir():
+            self._provider = CassetteProvider(recordings, misses=assignment.artifacts / "misses")
         if self._provider is not None:
             # Nobody else is asked, so that no key is needed.
             update = {"llm_provider": "cassette", "cassette_dir": str(recordings)}
@@ -148,20 +150,20 @@ class _Evaluator:
 
     def evaluate(self, folder: Path, prepare: Prepare) -> Result:
         """Raises: CogworksError when nobody can say how good the repair is."""
-        case = self._given.case
+        case = self._assignment.case
         with self._timed("prepare"):
             repository, base = self._repository(folder, prepare)
-        command = self._given.test_cmd or case.instance.test_cmd or USUAL
+        command = self._assignment.test_cmd or case.instance.test_cmd or USUAL
         instance = case.instance.model_copy(update={"base_commit": base})
-        asked = read_command(command)
+        test_command = read_command(command)
         order = Order(
             repository,
             instance,
-            self._given.options,
-            suite=asked.suite,
+            self._assignment.options,
+            suite=test_command.suite,
             command=command,
-            words=asked.words,
-            max_cost_usd=self._given.max_cost_usd,
+            words=test_command.words,
+            max_cost_usd=self._assignment.max_cost_usd,
         )
         patch, reason = self._repaired(order)
         with self._timed("judge"):
@@ -183,7 +185,7 @@ class _Evaluator:
 
     def result_so_far(self) -> Result:
         """What is known of the repair so far."""
-        case, repair = self._given.case, self._repair
+        case, repair = self._assignment.case, self._repair
         own = {
             name: Stage(name=name, runs=1, duration_s=spent_s) for name, spent_s in self._own_stages.items()
         }
@@ -215,16 +217,16 @@ class _Evaluator:
 
     def _repository(self, folder: Path, prepare: Prepare) -> tuple[Path, str]:
         """The repository and the commit to start from, with what `environment_cmd` made of it."""
-        case = self._given.case
+        case = self._assignment.case
         source = repository_at(
-            find_repository(case, self._given.tasks, self._given.repositories),
+            find_repository(case, self._assignment.tasks, self._assignment.repositories),
             folder,
             Git(environment=child_environment(), home=folder),
         )
         base = case.instance.base_commit
         if not case.environment_cmd:
             return source, base
-        if not self._given.runs_commands:
+        if not self._assignment.runs_commands:
             self._say("`environment_cmd` was not run; `--run-environment-commands` allows it")
             return source, base
         bare = case.instance.model_copy(update={"test_patch": ""})
@@ -250,7 +252,7 @@ class _Evaluator:
                 result = repair.run()
             finally:
                 for name, text in repair.artifacts().items():
-                    _write(self._given.artifacts, name, text)
+                    _write(self._assignment.artifacts, name, text)
             return (repair.patch, "") if result.success else ("", repair.reason)
 
     def _listen(self, event: Event) -> None:

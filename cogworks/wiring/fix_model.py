@@ -63,8 +63,8 @@ def open_model(
         if provider is None:
             try:
                 heard = Heard(silence_of(config))
-                asked = opened.enter_context(open_provider(config, environment, heard=heard))
-                provider = AnnouncingProvider(asked, during, heard=heard)
+                model = opened.enter_context(open_provider(config, environment, heard=heard))
+                provider = AnnouncingProvider(model, during, heard=heard)
                 config = priced(config, environment)
             except PermissionRefused as error:
                 yield Unasked(str(error), error)

@@ -75,16 +75,16 @@ def with_failing(
         raise UsageError(f"no test ran{why}. Give the command that runs your tests with `--test-cmd`.")
     if not failing:
         raise NothingFails(f"{len(report.cases)} test(s) ran and none fails. There is nothing to repair.")
-    wanted = tuple(each for each in failing if not _LINTED.search(each)) or failing
-    say(f"{len(wanted)} of {len(report.cases)} test(s) to repair: {_named(wanted)}")
-    if linted := [each for each in failing if each not in wanted]:
+    tests = tuple(each for each in failing if not _LINTED.search(each)) or failing
+    say(f"{len(tests)} of {len(report.cases)} test(s) to repair: {_named(tests)}")
+    if linted := [each for each in failing if each not in tests]:
         say(f"{len(linted)} check(s) of a linter fail and are left alone: {_named(linted)}")
     places = [each.place for each in unloaded_of(report.collection_errors)]
     if unloaded := [each for each in places if each not in (*failing, EVERYTHING)]:
         say(f"tests in {len(unloaded)} place(s) cannot be loaded and are left alone: {_named(unloaded)}")
-    if own := _in_own_tests(wanted, uncommitted):
+    if own := _in_own_tests(tests, uncommitted):
         say(f"{len(own)} of them in uncommitted file(s) of tests; for those alone: {_as_options(own)}")
-    return instance.model_copy(update={"failing_tests": wanted})
+    return instance.model_copy(update={"failing_tests": tests})
 
 
 def _in_own_tests(failing: Sequence[str], uncommitted: Collection[str]) -> list[str]:

@@ -32,13 +32,13 @@ class Meanwhile(Generic[Result]):
         *,
         environment: Mapping[str, str],
         start_s: float,
-        given: Mapping[str, str] = MappingProxyType({}),
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> ServiceProcess:
         """As `Starts`. Raises what went wrong meanwhile: nothing is started any more."""
         with self._mutex:
             if self._future.done():
                 self._future.result()
-            process = self._starts(command, environment=environment, start_s=start_s, given=given)
+            process = self._starts(command, environment=environment, start_s=start_s, variables=variables)
             self._started.append(process)
             return process
 

@@ -54,15 +54,15 @@ class Site:
 class ProbeSandbox:
     """A throw-away worktree with the services that look at it; obeys `cogworks.repair.probe.probes.Sandbox`."""
 
-    def __init__(self, made: Callable[[], Sandbox], panel: ServicePanel) -> None:
+    def __init__(self, make: Callable[[], Sandbox], panel: ServicePanel) -> None:
         """Args:
-        made: makes the worktree; who gets by with what another probe was answered needs none.
+        make: makes the worktree; who gets by with what another probe was answered needs none.
         """
-        self._made, self._panel = made, panel
+        self._make, self._panel = make, panel
 
     @cached_property
     def _sandbox(self) -> Sandbox:
-        return self._made()
+        return self._make()
 
     def text(self, path: str) -> str | None:
         return self._sandbox.text(path)

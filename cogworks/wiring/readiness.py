@@ -234,8 +234,8 @@ def _without_programs(services: Sequence[ServiceConfig], names: Sequence[str]) -
     asking = [
         each for each in services if each.kind == "command" and each.role == "primary" and not each.test
     ]
-    wanted = [program for each in asking for program in programs_for(names, each.language)]
-    missing = toolchain_of(wanted, path).missing if wanted else ()
+    programs = [program for each in asking for program in programs_for(names, each.language)]
+    missing = toolchain_of(programs, path).missing if programs else ()
     if not missing:
         return None
     problem = f"its tests are run by {', '.join(f'`{each}`' for each in missing)}, not on this machine's PATH"

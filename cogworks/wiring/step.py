@@ -385,9 +385,9 @@ def sight_store(environment: Environment, copy: WorkingCopy) -> SightStore:
 def hiding(environment: Environment) -> Callable[[str], str]:
     """Takes the credentials of this machine and tokens of known services out of what a ledger keeps."""
     clouds = environment.clouds.bedrock_key.value
-    held = (environment.github_token, environment.llm_api_key, environment.openai_api_key, clouds)
+    secrets = (environment.github_token, environment.llm_api_key, environment.openai_api_key, clouds)
     # A shorter one is a word as well, and a state has to stay readable.
-    return partial(kept, secrets=tuple(each for each in held if len(each) >= UNMISTAKABLE_CHARS))
+    return partial(kept, secrets=tuple(each for each in secrets if len(each) >= UNMISTAKABLE_CHARS))
 
 
 def holder_of(environment: Environment) -> str:

@@ -30,10 +30,10 @@ def handshake(process: ServiceProcess) -> bytes:
 
 def test_whoever_orders_the_same_gets_the_process_that_was_started_ahead(tmp_path: Path) -> None:
     words = command(tmp_path)
-    ahead = Ahead(words, environment=os.environ, given={"A": "b"})
+    ahead = Ahead(words, environment=os.environ, variables={"A": "b"})
 
-    process = ahead(words, environment=os.environ, start_s=10.0, given={"A": "b"})
-    another = ahead(words, environment=os.environ, start_s=10.0, given={"A": "b"})
+    process = ahead(words, environment=os.environ, start_s=10.0, variables={"A": "b"})
+    another = ahead(words, environment=os.environ, start_s=10.0, variables={"A": "b"})
     ahead.close()
 
     try:
@@ -49,11 +49,11 @@ def test_whoever_orders_the_same_gets_the_process_that_was_started_ahead(tmp_pat
 def test_whoever_orders_something_else_gets_a_process_of_their_own(tmp_path: Path, other: str) -> None:
     words = command(tmp_path)
     ahead = Ahead(words, environment=os.environ)
-    given = {"A": "b"} if other == "variables" else {}
+    variables = {"A": "b"} if other == "variables" else {}
     environment = {**os.environ, "PATH": "/usr/bin"} if other == "search path" else os.environ
 
     wanted = [*words, "more"] if other == "command" else words
-    process = ahead(wanted, environment=environment, start_s=10.0, given=given)
+    process = ahead(wanted, environment=environment, start_s=10.0, variables=variables)
 
     try:
         again = ahead(words, environment=os.environ, start_s=10.0)

@@ -132,11 +132,11 @@ def complaint(body: bytes, mask: Mask) -> Complaint:
         answer = _ErrorAnswer.model_validate_json(body)
     except ValidationError:
         return page(body, mask)
-    said = answer.error
-    code = said.details.error_code if said.details else None
+    error = answer.error
+    code = error.details.error_code if error.details else None
     return Complaint(
-        message=said.message,
-        kind=said.type,
+        message=error.message,
+        kind=error.type,
         codes=frozenset({code} if code else ()),
         request_id=answer.request_id or "",
     )

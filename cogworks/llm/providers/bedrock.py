@@ -144,11 +144,11 @@ class BedrockProvider(CloudProvider):
 
     def complaint(self, headers: Mapping[str, str], body: bytes, mask: Mask) -> Complaint:
         try:
-            said = _Error.model_validate_json(body)
+            error = _Error.model_validate_json(body)
         except ValidationError:
             return page(body, mask)
         kind = str(headers.get("x-amzn-errortype", "error")).partition(":")[0]
-        return Complaint(message=said.message, kind=kind, codes=frozenset({kind}))
+        return Complaint(message=error.message, kind=kind, codes=frozenset({kind}))
 
 
 STREAM_TYPE = "application/vnd.amazon.eventstream"
@@ -192,9 +192,9 @@ class AwsEvents:
 
 def _event(message: EventStreamMessage) -> Event:
     headers = message.headers
-    said = json.loads(message.payload)
+    payload = json.loads(message.payload)
     if headers.get(":message-type") == "event":
-        return Event("", base64.b64decode(said["bytes"], validate=True).decode())
+        return Event("", base64.b64decode(payload["bytes"], validate=True).decode())
     kind = str(headers.get(":exception-type") or headers.get(":error-code") or "error")
-    error = {"type": _KINDS.get(kind, "api_error"), "message": str(said.get("message", kind))}
+    error = {"type": _KINDS.get(kind, "api_error"), "message": str(payload.get("message", kind))}
     return Event("error", json.dumps({"type": "error", "error": error}))

@@ -92,8 +92,8 @@ class ChatAssembly:
         calls = [*(delta.tool_calls or ()), *([delta.function_call] if delta.function_call else ())]
         self._calls += calls
         self._finish_reason = choice.finish_reason or self._finish_reason
-        said = (delta.content, delta.refusal, delta.reasoning, delta.reasoning_content)
-        new_bytes = sum(len(each.encode()) for each in said if each) + sum(len(str(call)) for call in calls)
+        texts = (delta.content, delta.refusal, delta.reasoning, delta.reasoning_content)
+        new_bytes = sum(len(each.encode()) for each in texts if each) + sum(len(str(call)) for call in calls)
         self.said_bytes += new_bytes
         # Some servers send chunks with nothing in them to keep a connection alive.
         is_news = bool(new_bytes or choice.finish_reason)

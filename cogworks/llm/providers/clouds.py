@@ -90,8 +90,8 @@ class CloudProvider(BehindADoor):
     ) -> ModelReply | Refused:
         if status == 200:
             return anthropic.decipher(status, headers, body, mask=mask)
-        said = self.complaint(headers, body, mask)
-        return refused(status, headers, said, mask=mask, credentials=self.credentials)
+        complaint = self.complaint(headers, body, mask)
+        return refused(status, headers, complaint, mask=mask, credentials=self.credentials)
 
 
 def _is_about_form(answer: Refused) -> bool:

@@ -88,7 +88,7 @@ class CommandProvider:
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """One run of the program, in an empty folder; it is killed with everything it started."""
-        asked = {
+        document = {
             "version": 1,
             "model": request.model,
             "system": request.system,
@@ -96,20 +96,20 @@ class CommandProvider:
             "schema": request.output_schema,
             "max_output_tokens": request.max_output_tokens,
         }
-        sent = json.dumps(asked).encode()
+        sent = json.dumps(document).encode()
         left_s = self._left_s()
         limit_s = LIMIT_S if left_s is None else max(0.0, min(LIMIT_S, left_s))
         with (
             tempfile.TemporaryDirectory(prefix="cogworks-model-") as folder,
-            tempfile.TemporaryFile() as given,
+            tempfile.TemporaryFile() as input_file,
             tempfile.TemporaryFile() as out,
             tempfile.TemporaryFile() as err,
         ):
-            given.write(sent)
-            given.seek(0)
+            input_file.write(sent)
+            input_file.seek(0)
             try:
                 process = subprocess.Popen(
-                    self._command, cwd=folder, env=self._environment, stdin=given, stdout=out, stderr=err,
+                    self._command, cwd=folder, env=self._environment, stdin=input_file, stdout=out, stderr=err,
                     start_new_session=True,
                 )  # fmt: skip
             except (OSError, ValueError) as error:
@@ -150,8 +150,8 @@ class CommandProvider:
             )
 
 
-def _failure(code: int, said: str) -> CogworksError:
-    what = f"the program of `{_SETTING}` ended with exit code {code}: {said}"
+def _failure(code: int, stderr: str) -> CogworksError:
+    what = f"the program of `{_SETTING}` ended with exit code {code}: {stderr}"
     if code == os.EX_TEMPFAIL or code < 0:
         return TryAgainLater(f"{what}. Nothing was answered; run the same step again later.")
     if code == os.EX_NOPERM:
@@ -161,7 +161,7 @@ def _failure(code: int, said: str) -> CogworksError:
     return NodeFailed(f"{what}. The same request would fail again; exit code 75 asks for another try.")
 
 
-def _reply(body: bytes, request: ModelRequest, sent: bytes, said: str) -> ModelReply:
+def _reply(body: bytes, request: ModelRequest, sent: bytes, stderr: str) -> ModelReply:
     try:
         answer = _Answer.model_validate_json(body)
     except ValidationError as error:
@@ -169,7 +169,7 @@ def _reply(body: bytes, request: ModelRequest, sent: bytes, said: str) -> ModelR
         place = ".".join(map(str, first["loc"])) or "output"
         raise InvalidReply(
             f"the program of `{_SETTING}` did not write the JSON object that is wanted ({place}: {first['msg']}). "
-            f'Wanted is {{"text": "…"}}, with `usage`, `model` and `stop_reason` where they are known. It said: {said}'
+            f'Wanted is {{"text": "…"}}, with `usage`, `model` and `stop_reason` where they are known. It said: {stderr}'
         ) from None
     usage = answer.usage or Usage(
         input_tokens=_tokens(sent), output_tokens=_tokens(answer.text.encode("utf-8", "replace"))

@@ -106,16 +106,16 @@ class MessageAssembly:
             self._types[part.index] = part.content_block.type
             self._say(part.index, part.content_block.text, part.content_block.text)
         if part.delta is not None:
-            said = "".join(getattr(part.delta, name) for name in _SAID)
-            self._say(part.index, part.delta.text, said)
+            new_text = "".join(getattr(part.delta, name) for name in _SAID)
+            self._say(part.index, part.delta.text, new_text)
             self._stop_reason = part.delta.stop_reason or self._stop_reason
         if part.usage is not None:
             self._count(part.usage)
         self.is_over = part.type == "message_stop"
 
-    def _say(self, index: int, text: str, said: str) -> None:
+    def _say(self, index: int, text: str, new_text: str) -> None:
         self._texts.setdefault(index, []).append(text)
-        self.said_bytes += len(said.encode())
+        self.said_bytes += len(new_text.encode())
 
     def _count(self, counts: _Counts) -> None:
         # Each count is a sum so far, and what is left out has not changed.

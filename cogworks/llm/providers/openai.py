@@ -54,17 +54,17 @@ class Dialect:
         """The plainer dialect that an error asks for; this one where it asks for none."""
         if status not in {400, 422}:
             return self
-        said = body.decode("utf-8", "replace")
-        if self.has_schema and _SCHEMA_WORDS.search(said):
+        text = body.decode("utf-8", "replace")
+        if self.has_schema and _SCHEMA_WORDS.search(text):
             return replace(self, has_schema=False)
         # A limit that is too large is named as well, and no other name would make it smaller.
-        if self.has_completion_limit and _LIMIT_WORDS.search(said) and _UNKNOWN_WORDS.search(said):
+        if self.has_completion_limit and _LIMIT_WORDS.search(text) and _UNKNOWN_WORDS.search(text):
             return replace(self, has_completion_limit=False)
-        if not _UNKNOWN_WORDS.search(said):
+        if not _UNKNOWN_WORDS.search(text):
             return self
-        if self.has_stream_counts and _STREAM_COUNT_WORDS.search(said):
+        if self.has_stream_counts and _STREAM_COUNT_WORDS.search(text):
             return replace(self, has_stream_counts=False)
-        if self.has_stream and _STREAM_WORDS.search(said):
+        if self.has_stream and _STREAM_WORDS.search(text):
             return replace(self, has_stream=False)
         return self
 
@@ -209,10 +209,10 @@ def _reply(body: bytes, request: ModelRequest) -> ModelReply | Refused:
 
 def _stop_reason(choice: _Choice) -> str:
     """In the words of `Provider`; whoever calls a tool that nobody offered has not answered."""
-    said = choice.message
-    if said.refusal:
+    message = choice.message
+    if message.refusal:
         return "refusal"
-    if not said.content and (said.tool_calls or said.function_call):
+    if not message.content and (message.tool_calls or message.function_call):
         return "tool_calls"
     return _STOP_REASONS.get(choice.finish_reason, choice.finish_reason)
 
@@ -233,13 +233,13 @@ def _usage(counts: _Counts) -> Usage | None:
 def complaint(body: bytes, mask: Mask) -> Complaint:
     """What the body of an error says."""
     try:
-        said = _ErrorAnswer.model_validate_json(body).error
+        error = _ErrorAnswer.model_validate_json(body).error
     except ValidationError:
         return page(body, mask)
-    if isinstance(said, str):
-        return Complaint(message=said)
-    codes = frozenset(str(each) for each in (said.code, said.type) if each)
-    return Complaint(message=said.message, kind=said.type or "error", codes=codes)
+    if isinstance(error, str):
+        return Complaint(message=error)
+    codes = frozenset(str(each) for each in (error.code, error.type) if each)
+    return Complaint(message=error.message, kind=error.type or "error", codes=codes)
 
 
 def assembly(request: ModelRequest, mask: Mask) -> ChatAssembly:

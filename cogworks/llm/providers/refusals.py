@@ -89,8 +89,10 @@ def refused(
     spend_limit = _spend_limit(status, complaint, what)
     if spend_limit is not None:
         return Refused(spend_limit, is_retryable=False)
-    said = headers.get("x-should-retry")
-    is_retryable = said == "true" if said in {"true", "false"} else status in RETRYABLE or status >= 500
+    should_retry = headers.get("x-should-retry")
+    is_retryable = (
+        should_retry == "true" if should_retry in {"true", "false"} else status in RETRYABLE or status >= 500
+    )
     wait_s = _wait_s(headers)
     if is_retryable or status in RETRYABLE or status >= 500:
         later = TryAgainLater(

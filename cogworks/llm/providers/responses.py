@@ -144,8 +144,8 @@ def _usage(counts: _Counts) -> Usage | None:
 
 def _failed(error: _Error, mask: Mask) -> Refused:
     code = error.code or "error"
-    said = Complaint(message=error.message, kind=code, codes=frozenset({code}))
-    return refused(_STATUSES.get(code, 500), {}, said, mask=mask)
+    complaint = Complaint(message=error.message, kind=code, codes=frozenset({code}))
+    return refused(_STATUSES.get(code, 500), {}, complaint, mask=mask)
 
 
 class ResponseAssembly:
@@ -213,9 +213,9 @@ def decipher(
     if status == 200:
         return read(body, request, mask=mask)
     refusal = refused(status, headers, complaint(body, mask), mask=mask)
-    said = body.decode("utf-8", "replace")
+    text = body.decode("utf-8", "replace")
     is_unknown = status in {404, 405, 501} or (
-        status in {400, 422} and _REFUSING.search(said) and _FIELDS.search(said)
+        status in {400, 422} and _REFUSING.search(text) and _FIELDS.search(text)
     )
     return Unknown(refusal.error, is_retryable=False) if is_unknown else refusal
 

@@ -135,27 +135,27 @@ class GovernedLooks:
         self._here = None
         parts: list[str] = []
         left = MAX_TURN_CHARS
-        for number, given in enumerate(looks[:MAX_LOOKS], 1):
-            said = masked(self._one(given), self._secrets, is_code=True)
-            text = _cut(said, min(MAX_LOOK_CHARS, max(left, 500)))
+        for number, look in enumerate(looks[:MAX_LOOKS], 1):
+            result = masked(self._one(look), self._secrets, is_code=True)
+            text = _cut(result, min(MAX_LOOK_CHARS, max(left, 500)))
             left -= len(text)
-            self._remember(given, text)
-            parts.append(delimited(text, f"result {number}: {_named(given)}"))
+            self._remember(look, text)
+            parts.append(delimited(text, f"result {number}: {_named(look)}"))
         return "\n\n".join(parts)
 
-    def _remember(self, given: Mapping[str, Any], text: str) -> None:
+    def _remember(self, look: Mapping[str, Any], text: str) -> None:
         """What of a result is left after every cut counts as seen."""
-        if self._seen is not None and given.get("look") in _NUMBERED:
+        if self._seen is not None and look.get("look") in _NUMBERED:
             for path, line in lines_in(text):
                 self._seen.note(path, line, line)
 
-    def _one(self, given: Mapping[str, Any]) -> str:
+    def _one(self, look: Mapping[str, Any]) -> str:
         self._count += 1
         step = PlanStep(
-            name=f"{self._count}:{given.get('look', '')}",
-            tool=str(given.get("look", "")),
+            name=f"{self._count}:{look.get('look', '')}",
+            tool=str(look.get("look", "")),
             profile=PROFILE,
-            input=dict(given),
+            input=dict(look),
         )
         executed = Executor(replace(self._means, approvals=self._approvals())).execute(
             [step], metadata={}, known={}
@@ -171,22 +171,22 @@ class GovernedLooks:
         names = [name for name in _DESCRIPTIONS if name not in RUNNING]
         handlers: dict[str, Handler] = dict.fromkeys(names, self._show)
         if (trials := self._trials) is not None:
-            handlers["run"] = lambda given, _: {"text": self._allowed(given, trials.run)}
-            handlers["try"] = lambda given, _: {"text": self._allowed(given, trials.try_out)}
+            handlers["run"] = lambda look, _: {"text": self._allowed(look, trials.run)}
+            handlers["try"] = lambda look, _: {"text": self._allowed(look, trials.try_out)}
         return handlers
 
-    def _show(self, given: dict[str, Any], call: Call) -> Mapping[str, Any]:
+    def _show(self, look: dict[str, Any], call: Call) -> Mapping[str, Any]:
         del call
         self._here = self._here or self._room()
         return {
             "text": shown(
-                Look.model_validate({name: given[name] for name in Look.model_fields if name in given}),
+                Look.model_validate({name: look[name] for name in Look.model_fields if name in look}),
                 self._here,
             )
         }
 
-    def _allowed(self, given: Mapping[str, Any], run: Callable[[RunningLook], str]) -> str:
-        look = RunningLook.model_validate(given)
+    def _allowed(self, look_given: Mapping[str, Any], run: Callable[[RunningLook], str]) -> str:
+        look = RunningLook.model_validate(look_given)
         room = self._here = self._here or self._room()
         paths = [each.partition("::")[0] for each in (*look.tests, *(edit.path for edit in look.edits))]
         unseen = [path for path in dict.fromkeys(paths) if not room.sees(path)]
@@ -210,23 +210,23 @@ _SPARE = 10
 """What is longer by a tenth is not worth another turn."""
 
 
-def _named(given: Mapping[str, Any]) -> str:
+def _named(look: Mapping[str, Any]) -> str:
     """What a look asked for, so that two of one kind can be distinguished."""
-    tests = ", ".join(map(str, _listed(given, "tests")))
-    edits = [each.get("path") for each in _listed(given, "edits") if isinstance(each, Mapping)]
+    tests = ", ".join(map(str, _listed(look, "tests")))
+    edits = [each.get("path") for each in _listed(look, "edits") if isinstance(each, Mapping)]
     edited = sorted({str(path) for path in edits if path})
     # These signs cannot stand in an opening delimiter, and a pattern without them would be another one.
-    text = "" if _UNFIT.search(str(given.get("text"))) else given.get("text")
+    text = "" if _UNFIT.search(str(look.get("text"))) else look.get("text")
     words = [
-        *(given.get("look"), given.get("target"), text, tests),
+        *(look.get("look"), look.get("target"), text, tests),
         f"with edits of {', '.join(edited)}" if edited else "",
     ]
     return " ".join(str(word) for word in words if word)[:160]
 
 
-def _listed(given: Mapping[str, Any], name: str) -> Sequence[Any]:
+def _listed(look: Mapping[str, Any], name: str) -> Sequence[Any]:
     """What a model may have given as something else."""
-    value = given.get(name)
+    value = look.get(name)
     return value if isinstance(value, list | tuple) else ()
 
 

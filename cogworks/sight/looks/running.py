@@ -60,10 +60,10 @@ class Trials:
             self._roll_back()
         return report if isinstance(report, str) else f"{in_words(report)}{self._before(report, look.tests)}"
 
-    def _before(self, report: TestReport, asked: Sequence[str]) -> str:
+    def _before(self, report: TestReport, tests: Sequence[str]) -> str:
         """Which of these failures the edits are not to blame for: those that are there without them."""
         failed = failed_ids(report)
-        known = [*dict.fromkeys(each for name in failed for each in self._runnable(name, asked))]
+        known = [*dict.fromkeys(each for name in failed for each in self._runnable(name, tests))]
         if not known:
             return ""
         before = self._ran(known[:MAX_RUN_AGAIN])
@@ -74,11 +74,11 @@ class Trials:
         # Nobody knows of those that were not run again.
         return "\n\nWithout the edits none of these fails." if len(known) <= MAX_RUN_AGAIN else ""
 
-    def _runnable(self, failed: str, asked: Sequence[str]) -> Sequence[str]:
+    def _runnable(self, failed: str, tests: Sequence[str]) -> Sequence[str]:
         """What to run for a test, file or folder that failed: itself, or what was asked for in it; nothing that only the edits make."""
         if self._read(failed.partition("::")[0]) is not None:
             return (failed,)
-        inside = [each for each in asked if each == failed or each.startswith(f"{failed}/")]
+        inside = [each for each in tests if each == failed or each.startswith(f"{failed}/")]
         return [each for each in inside if self._read(each.partition("::")[0]) is not None]
 
     def _change(self, edit: LookEdit, before: Sequence[FileChange]) -> FileChange | str:

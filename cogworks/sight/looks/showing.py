@@ -143,13 +143,13 @@ def _search(look: Look, room: Room) -> str:
     hits = room.past.grep(look.text, is_regex=look.is_regex)
     if isinstance(hits, str):
         return hits
-    wanted = [hit for hit in hits if room.sees(hit.path) and fits(hit.path, look.glob)]
+    shown = [hit for hit in hits if room.sees(hit.path) and fits(hit.path, look.glob)]
     where = f" in files that match {look.glob!r}" if look.glob else ""
-    if not wanted and look.glob and not any(fits(path, look.glob) for path in room.paths):
+    if not shown and look.glob and not any(fits(path, look.glob) for path in room.paths):
         return f"No file matches {look.glob!r}, so nothing was searched."
-    if not wanted:
+    if not shown:
         return f"`{look.text}` is nowhere{where}."
-    return f"`{look.text}`: {len(wanted)} line(s){where}\n{_listed(wanted, room, look.text)}"
+    return f"`{look.text}`: {len(shown)} line(s){where}\n{_listed(shown, room, look.text)}"
 
 
 def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:
