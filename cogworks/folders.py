@@ -48,7 +48,7 @@ def copy_folder(source: Path, target: Path, *, left_out: LeftOut = _NOTHING, may
 def walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     """Each folder from the top, with the names of the folders (links to some too) and of the other things in it, as `os.walk` yields them.
 
-    Whoever takes names out of the list of folders keeps it from going there. No link is followed, and what cannot be read has nothing in it.
+    A caller that takes names out of the list of folders keeps it from going there. No link is followed, and what cannot be read has nothing in it.
     """
     waiting = [folder]
     while waiting:

@@ -71,7 +71,7 @@ class _Lift:
             os.unlink(name, dir_fd=folder)
             return
         self._count += 1
-        # A folder is moved only by whoever may write into it.
+        # A folder is moved only by those who may write into it.
         os.close(_opened(name, folder))
         os.rename(name, f"{self._prefix}-{self._count}", src_dir_fd=folder, dst_dir_fd=self._top)
 

@@ -34,7 +34,7 @@ class Policy:
     longest_s: float = math.inf
     """Of waiting altogether; a pause that would pass it is not begun."""
     left_s: Callable[[], float | None] = lambda: None
-    """What is left of the time of whoever asks; a pause that would use it up is not begun. None: no limit."""
+    """What is left of the caller's time; a pause that would use it up is not begun. None: no limit."""
 
 
 class End(NamedTuple):

@@ -1,6 +1,6 @@
 """How signals reach cogworks: a handler raises or writes one byte, and never takes a lock that the code it broke into may hold.
 
-How whoever stopped a process waits for its end.
+How the one who stopped a process waits for its end.
 """
 
 import os

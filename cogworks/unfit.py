@@ -48,7 +48,7 @@ def unfit(error: OSError, place: str | Path = "") -> MachineUnfit | None:
 
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """Whatever keeps the block from writing is reported as of `place`, or of the file in it.
+    """What keeps the block from writing is reported as of `place`, or of the file in it.
 
     Raises:
         MachineUnfit: see there.

@@ -201,7 +201,7 @@ def _say(console: "Console", line: str) -> None:
 
 
 def step_environment(stage: "Stage", provider: str, replies: str) -> dict[str, str]:
-    """The variables by which a step finds the stage and whoever answers for the model.
+    """The variables by which a step finds the stage and the program that answers for the model.
 
     Args:
         replies: the folders with the recorded replies, as `COGWORKS_CASSETTE_DIR` has them.

@@ -33,7 +33,7 @@ _END_S = 20.0
 
 
 class Kept(Value):
-    """The content of `result.json`: what came of an instance, and under which terms."""
+    """The content of `result.json`: the result of an instance, and under which terms."""
 
     terms: str
     refused: bool = False
@@ -191,7 +191,7 @@ def _kept(assignment: Assignment) -> Kept | None:
 
 
 def keep(assignment: Assignment, kept: Kept) -> None:
-    """Write what came of an instance, whole or not at all."""
+    """Write the result of an instance, whole or not at all."""
     unfinished = assignment.artifacts / f"{_RESULT}.unfinished"
     with writing(assignment.artifacts):
         assignment.artifacts.mkdir(parents=True, exist_ok=True)

@@ -78,7 +78,7 @@ def greeted(service: "ServiceConfig") -> dict[str, Any]:
     from cogworks.settings.config import child_environment
 
     about: dict[str, Any] = {"name": service.name, "role": service.role, "way": service.way}
-    # One attempt: whoever looks wants to know how it is now.
+    # One attempt: a user wants to know how it is now.
     patient = service.model_copy(update={"attempts": 1})
     with closing(open_client(patient, environment=child_environment())) as client:
         started_s = time.perf_counter()

@@ -1,6 +1,6 @@
 """What a command shows while it works: one line an event, on stderr.
 
-Says every two seconds what is going on, for whoever waits for one long thing, and uses the time to load what comes next.
+Says every two seconds what is going on, for people who wait for one long thing, and uses the time to load what comes next.
 """
 
 import threading
@@ -60,10 +60,10 @@ def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: 
 
 
 def loading_meanwhile(during: During, load: Callable[[], object]) -> During:
-    """The same, and whoever waits loads meanwhile: in a thread of its own, from the first block on, once.
+    """The same, and modules are loaded meanwhile: in a thread of its own, from the first block on, once.
 
     Args:
-        load: of modules; whoever imports one of them before it is loaded waits for it.
+        load: of modules; an import of one of them before it is loaded waits for it.
     """
     waiting = [load]
 

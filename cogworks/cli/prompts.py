@@ -1,4 +1,4 @@
-"""`cogworks prompts`: what a model is told, by whom, and whether a repository's own prompts could be sent."""
+"""`cogworks prompts`: what a model reads, from which file, and whether a repository's own prompts could be sent."""
 
 import json
 from collections.abc import Mapping

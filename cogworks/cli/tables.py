@@ -35,7 +35,7 @@ def console_for_people(*, stderr: bool = False) -> "Console":
 
 
 def show_line(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Print a line of a page; the words of others in it do nothing to the terminal, or to whoever runs a workflow."""
+    """Print a line of a page; the words of others in it do nothing to the terminal, or to the runner of a workflow."""
     click.echo(in_log_of_actions(text), err=err, nl=nl)
 
 

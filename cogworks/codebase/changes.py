@@ -42,7 +42,7 @@ _LOADED = frozenset(
         "faulthandler", "logging", "subprocess", "atexit", "hashlib", "hmac",
     }
 )  # fmt: skip
-"""Modules with which tests are run and reported; whoever puts another one in their place decides what is reported."""
+"""Modules with which tests are run and reported; a file in the place of one of them decides what is reported."""
 _MANY_PATHS = 4096
 """So many are kept as they are compared: the same few dozen patterns are held against every path."""
 _FOUND_FIRST = frozenset({(), ("src",), ("lib",), ("test",), ("tests",)})
@@ -162,7 +162,7 @@ def refusal(
 
 @lru_cache(maxsize=_MANY_PATHS)
 def folded(path: str) -> str:
-    """Equal for two spellings that some file system, or whoever reads them, takes for the same file."""
+    """Equal for two spellings that some file system, or a reader, takes for the same file."""
     visible = "".join(char for char in path if unicodedata.category(char) != "Cf" and not _UNSEEN.match(char))
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", visible).casefold())
     return "/".join(_as_stored(part) for part in plain.split("/"))

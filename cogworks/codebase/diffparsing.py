@@ -157,7 +157,7 @@ def _extended(reader: _Reader) -> dict[str, Any]:
 
 
 def _names(header: str) -> tuple[str, str] | None:
-    """Both names of a file that keeps its name; None when they differ or cannot be told apart."""
+    """Both names of a file that keeps its name; None when they differ or cannot be separated."""
     if header.startswith('"'):
         quoted = _QUOTED.match(header)
         parts = (quoted[0], header[quoted.end() + 1 :]) if quoted else (header, "")

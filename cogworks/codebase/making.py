@@ -117,7 +117,7 @@ def _unpack(archive: Path, to: Path) -> None:
 
 
 TRUSTING = ("-c", "safe.directory=*")
-"""Also root, and whoever works on a shared disk, may look."""
+"""Also root, and others on a shared disk, may look."""
 _NOBODY = "cogworks <cogworks@example.invalid> 1700000000 +0000"
 _ALTERNATES = ".git/objects/info/alternates"
 
@@ -192,7 +192,7 @@ def _commit(folder: Path, git: Git, parent: str) -> None:
 
 
 def looking_at(checkout: Path, git: Git) -> Callable[..., str]:
-    """Runs git in a checkout of others, of whoever's it is, and starts nothing that it names; see `Git.looking`.
+    """Runs git in a checkout of anybody else, and starts nothing that it names; see `Git.looking`.
 
     Raises:
         GitFailed: it cannot be read.

@@ -52,7 +52,7 @@ def join(
     """
     head = run("rev-parse", "HEAD").strip()
     try:
-        # With what both sides began with between them, whoever decides sees who changed what.
+        # With what both sides began with between them, the one who decides sees who changed what.
         options = ("--quiet", "--no-commit", "--no-ff", "--no-verify")
         run("-c", "merge.conflictStyle=diff3", "merge", *options, other, extra=authorship)
         joined = Joined()

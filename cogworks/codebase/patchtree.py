@@ -82,7 +82,7 @@ class TreeView(NamedTuple):
 class PatchTree:
     """The transactions' view of one git worktree; obeys the Protocol `Tree`. One process at a time holds it.
 
-    A state that is being left is written beside the index first, so that whoever comes after a killed process finds the
+    A state that is being left is written beside the index first, so that the successor of a killed process finds the
     way back.
     """
 
@@ -256,7 +256,7 @@ class PatchTree:
         state = self.checkpoint()
         head, tree = self._run("rev-parse", "HEAD^", "HEAD^^{tree}").split()
         before = state.model_copy(update={"head": CommitOid(head), "tree": tree})
-        # From here on whoever comes after a killed process finds a state that it can come back to.
+        # From here on the successor of a killed process finds a state that it can come back to.
         self._write_journal(before)
         self.roll_back(before)
         self.finish()

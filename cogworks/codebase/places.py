@@ -160,7 +160,7 @@ _TRIAL_BYTES = 256 * 1024
 
 
 class Tried(NamedTuple):
-    """What came of it."""
+    """The result of it."""
 
     problem: str
     """Why no file could be made; empty: one could."""

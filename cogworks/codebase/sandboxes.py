@@ -34,7 +34,7 @@ class Hit(NamedTuple):
 
 
 class Sandbox:
-    """One such worktree; whoever runs something in it runs it elsewhere, on a copy."""
+    """One such worktree; what runs in it runs elsewhere, on a copy."""
 
     def __init__(self, path: Path, git: Git, *, base: CommitOid) -> None:
         self.path = path

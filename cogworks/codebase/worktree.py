@@ -64,7 +64,7 @@ class WorkingCopies:
         """Args:
         environment: of this process; git gets PATH, proxies and certificate locations of it, nothing else.
         on_network: called with `fetch` or `push` before each command that speaks to a remote.
-        left_s: what is left of the time of whoever waits for it; None: no limit.
+        left_s: what is left of the caller's time; None: no limit.
         is_blobless: whether histories come without the contents of files. Those of the commits that a copy stands on,
             began at and merges come with one fetch more where they are missing; any other is fetched by git when somebody
             looks at it, without telling `on_network`.
@@ -310,7 +310,7 @@ class WorkingCopies:
                 _PROMISOR,
                 cwd=repository,
                 stdin="\n".join(missing),
-                # What is wanted belongs to commits that are here: a server that heard of them would leave it out.
+                # What is fetched belongs to commits that are here: a server that heard of them would leave it out.
                 configured={"fetch.negotiationAlgorithm": "noop"},
             )
         if oids:

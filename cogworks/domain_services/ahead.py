@@ -1,6 +1,6 @@
-"""The bundled Python service, started before it is known whether it is wanted, for whoever orders exactly this one.
+"""The bundled Python service, started before it is known whether it is needed, for an order of exactly this one.
 
-Loads next to nothing: while the process starts, whoever started it loads what asks it.
+Loads next to nothing: while the process starts, its starter loads what asks it.
 """
 
 import sys
@@ -39,7 +39,7 @@ class Starts(Protocol):
 
 
 class Ahead:
-    """Hands out the process that was started ahead, once, to whoever orders the same; else starts what is ordered."""
+    """Hands out the process that was started ahead, once, to an order of the same; else starts what is ordered."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Ahead:
     ) -> None:
         self._order = _order(command, environment, variables)
         self._idle: list[ServiceProcess] = []
-        # Whoever needs it starts it again, and reports why that is not possible.
+        # The caller that needs it starts it again, and reports why that is not possible.
         with suppress(ServiceGone):
             self._idle.append(
                 ServiceProcess(command, environment=environment, start_s=_NO_TIME_S, variables=variables)

@@ -51,7 +51,7 @@ class NotOffered(Value):
 
     @property
     def in_short(self) -> str:
-        """For whoever reads what was left out and is not about to change it."""
+        """For readers of what was left out who are not about to change it."""
         return f"service {self.service!r} does not offer {self.method!r}"
 
     def __str__(self) -> str:
@@ -188,7 +188,7 @@ def read_answer(
 def request_of(
     method: str, caller: Caller, repository: Repository | None = None, params: Message | None = None
 ) -> Request:
-    """A question with an id of its own, by which its answer is told from others."""
+    """A question with an id of its own, by which its answer is recognised."""
     return Request(
         request_id=str(uuid.uuid4()),
         method=method,

@@ -90,7 +90,7 @@ class ServiceClient:
     ) -> None:
         """Args:
         open_transport: the way to the service; called again after the connection was lost. May raise as `exchange`.
-        left_s: what is left of the time of whoever asks; the service is let go with it. None: no limit.
+        left_s: what is left of the caller's time; the service is let go with it. None: no limit.
         is_far: whether the service clones the repository, because it does not see our files.
         configured: what the repository says of its environment, tests and folders.
         """
@@ -328,7 +328,7 @@ class ServiceClient:
         try:
             transport = self._transport = self._transport or self._open_transport()
             if self._handshake is None and request.method != "handshake":
-                # The connection was lost since: whoever answers now may be another version.
+                # The connection was lost since: the service that answers now may be another version.
                 greeting = self._exchange(transport, request_of("handshake", self._caller))
                 handshake = read_handshake(greeting) if isinstance(greeting, Response) else greeting
                 if isinstance(handshake, Unusable):

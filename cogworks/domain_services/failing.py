@@ -17,7 +17,7 @@ MAX_PRINTED_CHARS = 1_000
 MAX_TOTAL_CHARS = 16_000
 """Of all failures that are shown at once, about 4 000 tokens; of those beyond, only ids and cause are said."""
 MAX_SHOWN = 12
-"""Causes of one run that are shown to whoever had it run."""
+"""Causes of one run that are shown to the one who had it run."""
 MAX_IDS = 20
 """Tests that are named where many fail alike."""
 MOST_CASES = 3

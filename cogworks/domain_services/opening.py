@@ -67,7 +67,7 @@ def open_client(
     Args:
         environment: of this process: PATH goes to a service that is started, to a bundled one also what says where
             packages come from, and the token named in `token_env` to a `url`.
-        left_s: what is left of the time of whoever asks; None: no limit.
+        left_s: what is left of the caller's time; None: no limit.
         configured: what the repository says of its environment, tests and folders.
         starts: where the service is a process of ours, what makes it one.
     """

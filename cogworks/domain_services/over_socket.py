@@ -1,4 +1,4 @@
-"""One exchange over a Unix socket; loads no library, for it is wanted before they are."""
+"""One exchange over a Unix socket; loads no library, for it is needed before they are."""
 
 import socket
 import time

@@ -27,7 +27,7 @@ def in_parts(ask: Ask, tests: Sequence[str] = (), *, is_rest: bool = False) -> I
     while True:
         report = ask(left, "rest" if is_rest else "if_long")
         if is_rest and not set(report.left) < set(left):
-            # Whoever names the same again would do so for ever.
+            # A service that names the same again would do so for ever.
             remedies = (*report.remedies, NO_PROGRESS)
             report = report.model_copy(update={"left": (), "timed_out": True, "remedies": remedies})
         yield report

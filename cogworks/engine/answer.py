@@ -146,7 +146,7 @@ def _posted(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due
         # A dead runner may have posted after our read.
         snapshot = ports.tracker.read()
     if ports.monotonic() - due.asked_s > LEASE_TTL_S / 2:
-        # A comment has no natural key: whoever was held up must not post beside an heir.
+        # A comment has no natural key: a runner that was held up must not post beside an heir.
         visit_lease.checkpoint()
         visit_lease.check()
     context = PublicationContext(identities=visit_lease.state.identities)

@@ -128,7 +128,7 @@ def _keep(ports: NodePorts, done: SuiteSoFar) -> None:
     kept = done.model_copy(update={"report": done.report.model_copy(update={"cases": cases})})
     ports.keep(SO_FAR_FILE, canonical(kept.model_dump(mode="json")))
     ports.checkpoint()
-    # Whoever reads this may stop us: it is in the ledger.
+    # A reader of this may stop us: it is in the ledger.
     ports.say(f"{WHO}: {done.line}")
 
 
@@ -158,7 +158,7 @@ def check_base(
     during: During = in_silence,
     machine: Callable[[], str] = lambda: "",
 ) -> Failed | None:
-    """Make the environment of the base and run its suite, where that is due; the ledger keeps what came of it.
+    """Make the environment of the base and run its suite, where that is due; the ledger keeps the findings.
 
     Args:
         machine: returns the kind of this machine: as long as it is the same, what the ledger keeps may need no service to be believed.
@@ -245,7 +245,7 @@ class _BaseCheck:
         return () if known == here else self._workspace.changed_since(known)
 
     def _environment(self) -> tuple[BaseEnvironment | None, Failed | None]:
-        """What the services that make environments tell; None where none does."""
+        """What the services that make environments report; None where none does."""
         params = PrepareParams(timeout_s=PREPARE.limit_s)
         with self._during(f"{WHO}: making the environment", PREPARE.limit_s):
             answers: Sequence[Answer[Prepared]] | object = self._ports.service.call(

@@ -32,7 +32,7 @@ class BaseEnvironment(Value):
     """What the tests of a base run with, as the services that make environments describe it."""
 
     key: str = ""
-    """Changes with what the tests run with; empty: no service tells."""
+    """Changes with what the tests run with; empty: no service says it."""
     follows_from_files: bool = False
     """Whether the key of every service follows from files of the repository and from the kind of machine."""
     described: str = ""
@@ -69,7 +69,7 @@ class BaseFindings(Value):
     flaky: tuple[str, ...] = ()
     """Of the failing ones those that passed when they were run again."""
     slowest: tuple[str, ...] = ()
-    """Files with the seconds that they took, the slowest first, where the services tell."""
+    """Files with the seconds that they took, the slowest first, where the services report them."""
     tests_documents: bool = False
     """Whether tests stand in documents."""
     remedies: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ def environment_of(answers: Sequence[Answer[Prepared]]) -> BaseEnvironment:
 
 
 def not_made(answers: Sequence[Answer[Prepared]]) -> Failed | None:
-    """Why an environment that services tell of cannot be used; None: it can."""
+    """Why an environment that services report cannot be used; None: it can."""
     blocking = [
         diagnostic.message
         for each in answers
@@ -132,7 +132,7 @@ def refused(why: str) -> Failed:
     """The end of a visit whose item has to wait until somebody mended its base.
 
     Args:
-        why: in the words of whoever met it, with the remedy.
+        why: in the words of the one that met it, with the remedy.
     """
     return Failed(reason=f"{WHO}: {why}\n{AGAIN}", category="escalated")
 
@@ -148,7 +148,7 @@ def verdict(report: TestReport, *, wanted: str) -> Failed | None:
 def with_report(
     findings: BaseFindings, report: TestReport, *, seconds: float, runs: int = 1, flaky: Sequence[str] = ()
 ) -> BaseFindings:
-    """The findings with what came of the suite.
+    """The findings with the results of the suite.
 
     Args:
         runs: in how many parts it was run.
@@ -247,7 +247,7 @@ def still_holds(
     """Whether what the ledger keeps of a base is true of another, so that no service has to be asked about that one.
 
     Only where what tests run with follows from files of the base, which are among those that matter, and from the kind of machine. Which
-    tools of other languages a machine has, only their service can tell.
+    tools of other languages a machine has, only their service knows.
 
     Args:
         wanted: `[tests] baseline`.

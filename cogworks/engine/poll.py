@@ -123,7 +123,7 @@ class SweepReport(Value):
 
     rows: tuple[Row, ...]
     problem: str = ""
-    """What is wrong with the repository's configuration; each item's step tells those who asked for it."""
+    """What is wrong with the repository's configuration; each item's step reports it to those who asked for it."""
     is_cut_short: bool = False
     """The operator asked to stop before everything that could move had its step."""
 

@@ -145,7 +145,7 @@ class StepPorts:
     new_run_id: Callable[[], RunId]
     check: Callable[[Config, RepositoryFacts], None]
     """Raise what would keep any node from running (a missing model key, a full disk, a malformed prompt), given the
-    configuration and the repository; nothing has been claimed then. A ConfigurationError is told on the issue."""
+    configuration and the repository; nothing has been claimed then. A ConfigurationError is reported on the issue."""
     prices: Callable[[Config], PriceList]
     """What every model costs that the configuration may name."""
     forget: Callable[[RunId], None]

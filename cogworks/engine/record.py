@@ -345,7 +345,7 @@ def _moves_up(claimed: Claimed, outcome: Outcome) -> str:
 
 
 def _is_safety_critical(claimed: Claimed, classification: object) -> bool:
-    # Whoever says so is believed, and no later answer lifts it.
+    # Anybody who says so is believed, and no later answer lifts it.
     is_said = isinstance(classification, Mapping) and classification.get("safety_affecting") is True
     return is_said or claimed.facts.is_safety_critical or claimed.visit_lease.state.is_safety_critical
 

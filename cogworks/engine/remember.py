@@ -72,7 +72,7 @@ def experience_in(logs: Sequence[EarlierLog], *, now: datetime) -> tuple[Observa
         try:
             events = read_events(log.text)
         except LogDamaged:
-            # Whoever wants to know what is wrong with it asks `cogworks fsck`.
+            # `cogworks fsck` says what is wrong with it.
             continue
         age_days = max(0, (now.date() - log.written.date()).days)
         observations += observations_in(events, source=log.source, age_days=age_days)
@@ -163,7 +163,7 @@ def with_neighbours(tracker: ListsNeighbours, claimed: Claimed, say: Callable[[s
     # An issue says what its parts say, and is no duplicate of them.
     listed = [each for each in listed if each.number != claimed.snapshot.issue.parent]
     matches = alike(task.item, listed, sub_item_label=task.conventions.sub_item_label)
-    # Whoever takes the visit over has to ask the very same question, or it is paid for twice.
+    # A runner that takes the visit over has to ask the very same question, or it is paid for twice.
     text = kept(canonical(_LIST.dump_python(matches, mode="json")))
     path = f"{state.folder(claimed.move.index, claimed.move.instance)}/{NEIGHBOURS_FILE}"
     claimed.visit_lease.keep({path: text})

@@ -182,7 +182,7 @@ def _visit(ports: StepPorts, seen: Considered, run: move.Run, wanted: Wanted) ->
     except LostRace as error:
         return report("backed_off", str(error), seen, claimed.visit_lease.state)
     except MalformedPacks as error:
-        # The visit was given back without a word of what it waits for: whoever dies before the telling leaves it to a sweep.
+        # The visit was given back without a word of what it waits for: a runner that dies before it posts the refusal leaves it to a sweep.
         _post_refusal(ports, read_item(ports.tracker).snapshot, str(error), wanted, has_claimed=True)
         raise
     except ApprovalNeeded as error:

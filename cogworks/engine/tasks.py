@@ -176,7 +176,7 @@ def _learnt(state: RunState, pipeline: Pipeline, instance: Instance) -> tuple[So
 
 
 def _failure_before(state: RunState, instance: Instance) -> str:
-    """The reason of the latest visit of this instance, where it failed: whoever tries again has to know it."""
+    """The reason of the latest visit of this instance, where it failed: the next attempt has to know it."""
     latest = next((visit for visit in reversed(state.visits) if visit.instance == instance), None)
     return latest.summary if latest is not None and latest.status == "failed" else ""
 
@@ -208,7 +208,7 @@ def branch_of(state: RunState, pipeline: Pipeline, instance: Instance) -> Branch
     """The work branch that an instance makes or looks at; None where there is none."""
     place = place_of(instance)
     if not pipeline.has(place.node) or not state.is_planned(place.sub_item):
-        # Of a visit that was claimed on another pipeline, or as whoever writes into the ledger has it.
+        # Of a visit that was claimed on another pipeline, or as somebody else wrote it into the ledger.
         return None
     node = pipeline.node(place.node)
     if not node.slug and instance.sub_item is not None:

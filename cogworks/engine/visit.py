@@ -125,7 +125,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 ports.say,
                 short_of=unaffordable,
                 asks=asks,
-                # Else whoever comes next may claim it at once, so nothing is waited for.
+                # Else the next runner may claim it at once, so nothing is waited for.
                 waits_for=lambda state: (
                     rest_line(Standing(state, claimed.facts, claimed.pipeline))
                     if unaffordable or asks
@@ -163,7 +163,7 @@ def _fence(ports: VisitPorts, claimed: Claimed, renew: Callable[[], None]) -> No
         LostRace: the lease is somebody else's, or a person stopped the item.
     """
     visit_lease, since_s = claimed.visit_lease, claimed.asked_s
-    # Content first: whoever takes over after a crash later must make the very same effects.
+    # Content first: a runner that takes over after a crash must make the very same effects.
     while visit_lease.has_pending or ports.monotonic() - since_s > LEASE_TTL_S / 2:
         since_s = ports.monotonic()
         renew()

@@ -74,7 +74,7 @@ def part_of(issue: IssueNumber, *, closes: bool) -> str:
 
 
 _OURS = "<!-- the last part -->"
-"""Nobody sees it; it tells our words from the same ones of a person, which are never changed."""
+"""Nobody sees it; it separates our words from the same ones of a person, which are never changed."""
 
 
 def _earlier_words(issue: IssueNumber) -> str:

@@ -95,7 +95,7 @@ class PostComment(Value):
     body: str
     visit_key: VisitKey
     revision: int | None = None
-    """Of the ledger, as the marker tells it; the status comment has one, see `surface.status_comment`."""
+    """Of the ledger, as the marker says it; the status comment has one, see `surface.status_comment`."""
 
 
 class EditComment(Value):

@@ -1,4 +1,4 @@
-"""The facts of one work item as GitHub tells them: people, comments, labels, branches, pull requests."""
+"""The facts of one work item as GitHub reports them: people, comments, labels, branches, pull requests."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -209,7 +209,7 @@ class Ledger(Value):
     history: tuple[LedgerCommit, ...]
     """The newest 50 commits, the tip first."""
     author: str = ""
-    """The login of whoever made the tip, as its address has it; empty where GitHub knows no account of that address."""
+    """The login of the author of the tip, as the address of the commit has it; empty where GitHub knows no account of that address."""
     is_signed_by_host: bool = False
     """The host made the tip itself when its API was asked to, so that nobody but the author can have asked."""
 

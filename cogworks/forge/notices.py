@@ -32,7 +32,7 @@ def notices(state: RunState, facts: Facts) -> list[str]:
     if state.run_number > 1:
         lines.append(f"- This is run {state.run_number} of the item. It uses nothing of the earlier runs.")
     is_doubted = any(doubt.sub_item is None for doubt in state.inputs.doubts)
-    # Whoever is asked about a stranger's text reads of the edit there.
+    # The question about a stranger's text says there that it was edited.
     if is_request_changed(state, facts) and not is_doubted and state.status == "running":
         lines.append(
             "- The issue was edited after this run began. The run goes on, and asks before it makes a last pull request: "
@@ -120,7 +120,7 @@ def _criticality(state: RunState, *, is_critical: bool) -> str:
 def owed_comment(owed: Owed, snapshot: Snapshot, state: RunState) -> PostComment:
     """A comment that is due, as it is posted.
 
-    Its words come from the ledger, so whoever may push there may have written them: they act nowhere, and call nobody but the author
+    Its words come from the ledger, so anybody who may push there may have written them: they act nowhere, and call nobody but the author
     of the comment or the review that they answer.
     """
     reviews = [(each.database_id, each.author) for pull in snapshot.pulls for each in pull.reviews]
@@ -183,7 +183,7 @@ def refuse_ledger_of_others(snapshot: Snapshot, writers: Sequence[str]) -> None:
         writers: logins as people write them, an App's with `[bot]` or without; empty: nothing is compared.
 
     Raises:
-        SafetyHalt: the commit is somebody else's, or was pushed, so that its author is only what whoever pushed it wrote.
+        SafetyHalt: the commit is somebody else's, or was pushed, so that its author is only what the pusher wrote.
     """
     ledger = snapshot.ledger
     # The root that new ledgers begin at holds no state, so its author says nothing of this item.
@@ -214,7 +214,7 @@ def refuse_older_ledger(snapshot: Snapshot, state: RunState) -> None:
     """A ledger only grows: one that is behind its own view was set back by somebody.
 
     Raises:
-        SafetyHalt: the status comment tells of more than the ledger holds.
+        SafetyHalt: the status comment shows more than the ledger holds.
     """
     ref = state.status_comment
     body = next((c.body for c in snapshot.issue.comments if ref and c.node_id == ref.node_id), "")

@@ -90,7 +90,7 @@ def foreign_branches(
             name
             for name, branch in snapshot.branches.items()
             if branch.oid not in (ours[name] if ours.get(name) else starts)
-            # Made through the API, its name was known only afterwards: whoever goes on with the visit looks into it.
+            # Made through the API, its name was known only afterwards: the runner that goes on with the visit looks into it.
             and not any(own == name and trailer in branch.message for own, trailer in on_the_way)
         )
     )

@@ -107,7 +107,7 @@ class Published(Value):
 
 
 class PublicationContext(Value):
-    """What the state knows and GitHub does not tell."""
+    """What the state knows and GitHub does not say."""
 
     identities: tuple[int, ...] = ()
     """Database ids of everyone who has held a lease of this run; only their markers count."""
@@ -118,7 +118,7 @@ class PublicationContext(Value):
 
 
 class WrittenCommit(Value):
-    """What a commit did, as GitHub tells it."""
+    """What a commit did, as GitHub reports it."""
 
     parents: tuple[CommitOid, ...]
     changed: int
@@ -219,7 +219,7 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
 
 
 def claimed_tip(effect: CommitFiles, known: Known) -> Branch | None:
-    """The effect's branch where its newest commit says that it is this effect; whether that is true, `adopted` tells."""
+    """The effect's branch where its newest commit says that it is this effect; `adopted` checks whether that is true."""
     branch = known.branches.get(effect.branch)
     return branch if branch is not None and commit_body(effect.visit_key) in branch.message else None
 

@@ -21,7 +21,7 @@ class Recorded(Value):
 
 
 def recorded_in(state_text: str | None) -> Recorded:
-    """What `state.json` tells; nothing where it is missing or something else, which others judge."""
+    """What `state.json` says; nothing where it is missing or something else, which others judge."""
     try:
         state = json.loads(state_text or "")
     except (ValueError, RecursionError):

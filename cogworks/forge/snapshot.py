@@ -18,7 +18,7 @@ from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, Value
 
 
 class Contents(Value):
-    """What the default branch holds, as far as GitHub tells it for nothing."""
+    """What the default branch holds, as far as GitHub says it at no cost."""
 
     languages: Mapping[str, int] = {}
     """GitHub's name of each language -> bytes of it; empty where GitHub has not counted yet."""
@@ -46,7 +46,7 @@ class RepositoryFacts(Value):
 
 
 class Snapshot(Value):
-    """Everything one read tells about a work item."""
+    """Everything one read returns about a work item."""
 
     server_date: datetime
     """GitHub's clock at the read."""

@@ -52,7 +52,7 @@ class Surface(Value):
     is_all_merged: bool = False
     """The run is done and everything it made is merged, so that the issue is to be closed."""
     is_all_parts_closed: bool = False
-    """The run is done and divided its issue, and every issue that came of it is closed, so that this one is to be closed."""
+    """The run is done and divided its issue, and every issue that it was divided into is closed, so that this one is to be closed."""
     done_with: frozenset[IssueNumber] = frozenset()
     """Pull requests that are not to be merged and not needed any more."""
     closes_issue: bool = False
@@ -110,7 +110,7 @@ def _missing_receipts(snapshot: Snapshot, state: RunState) -> Iterator[AddReacti
 
 
 def status_comment(state: RunState, body: str, visit_key: VisitKey) -> PostComment:
-    """The status comment as it is posted: its marker tells which revision of the ledger it shows."""
+    """The status comment as it is posted: its marker says which revision of the ledger it shows."""
     return PostComment(
         number=state.issue, topic=STATUS_TOPIC, body=body, visit_key=visit_key, revision=state.revision
     )
@@ -124,7 +124,7 @@ def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[
     key = first_visit_key(state)
     wanted = marked(capped(body), visit_key=key, topic=STATUS_TOPIC, revision=state.revision)
     shown = own_status_comment(snapshot, state)
-    # A comment that is gone cannot be edited; whoever answers people posts it anew.
+    # A comment that is gone cannot be edited; the step that answers people posts it anew.
     if is_status_lost(snapshot, state) or (shown is not None and _same(shown.body, wanted)):
         return ()
     return (EditComment(comment_id=comment.node_id, body=wanted),)

@@ -1,4 +1,4 @@
-"""Which open work items can move, told from a repository's listing and the tips of their ledgers alone."""
+"""Which open work items can move, judged by a repository's listing and the tips of their ledgers alone."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -188,7 +188,7 @@ def judge(item: Listed, seen: Seen) -> Verdict:
 
 
 def has_begun(item: Listed, seen: Seen) -> bool:
-    """Whether a node of the item was ever claimed, as far as the newest commit of its ledger tells."""
+    """Whether a node of the item was ever claimed, as far as the newest commit of its ledger says."""
     tip = seen.tips.get(item.number)
     return tip is not None and all(wait.kind not in (CONFIGURATION, BLOCKED) for wait in waited_for(tip))
 

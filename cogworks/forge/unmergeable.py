@@ -18,7 +18,7 @@ from cogworks.settings.config import Config
 from cogworks.vocabulary import IssueNumber
 
 MAX_CHECKS = 5
-"""Whose words are told; the others are named."""
+"""Whose words are shown; the others are named."""
 MAX_REMARKS = 10
 """Of one check."""
 MAX_SUMMARY = 1_500

@@ -183,7 +183,7 @@ def _comments_of(call: ApprovedCall, snapshot: Snapshot) -> list[Comment]:
 def _is_shown(
     approval: Approval, state: RunState, snapshot: Snapshot, pipeline: Pipeline, config: Config
 ) -> bool:
-    # Whoever may push can write an approval into a ledger, so the comment itself has to say it
+    # Anybody who may push can write an approval into a ledger, so the comment itself has to say it
     # (docs/threat-model.md).
     comment = _comment(approval, snapshot)
     command = None if comment is None or comment.edited else parse_command(comment.body)

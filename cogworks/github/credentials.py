@@ -55,7 +55,7 @@ def credential(
 ) -> tuple[TokenSource, str]:
     """The credential and where it came from, in words.
 
-    A token from the environment, else the GitHub App that is configured, else whoever `gh` is logged in as.
+    A token from the environment, else the GitHub App that is configured, else the account that `gh` is logged in as.
 
     Args:
         repository: owner/name

@@ -21,7 +21,7 @@ LOOKED_AT = ("cogworks/ledger/1", "cogworks/1/spec")
 
 
 class RestReads(Protocol):
-    """What only REST tells."""
+    """What only REST says."""
 
     def own_permissions(self) -> Mapping[str, bool]: ...
     def actions_may_open_pull_requests(self) -> bool: ...

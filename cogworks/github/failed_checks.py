@@ -94,7 +94,7 @@ def _job_of(node: Node) -> int | None:
 
 
 MAX_BYTES = 20_000_000
-"""Of a log that is read to its end; a longer one is not told."""
+"""Of a log that is read to its end; a longer one is not shown."""
 KEPT_BYTES = 64_000
 _TIMEOUT_S = 15.0
 _WHOLE_S = 60.0
@@ -166,7 +166,7 @@ class JobLogs:
                 seen, size = seen + len(chunk), size + len(chunk)
                 while size - len(kept[0]) >= KEPT_BYTES:
                     size -= len(kept.popleft())
-                # The middle of a log is taken for its end by whoever reads it.
+                # A reader takes the middle of a log for its end.
                 if seen >= MAX_BYTES:
                     return b""
         return b"".join(kept)[-KEPT_BYTES:]

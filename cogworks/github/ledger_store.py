@@ -102,7 +102,7 @@ class Speaks(Protocol):
 class LedgerStore:
     """One item's ledger branch. Every write is one request and either moves the branch from the given tip or does nothing.
 
-    No secret is written, whoever wrote the text that holds it.
+    No secret is written, no matter who wrote the text that holds it.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ def _ledger_commit(committed: Mapping[str, Any], echoes: Sequence[str]) -> Ledge
 def _texts(path: str, entry: Mapping[str, Any] | None) -> dict[str, str]:
     target = (entry or {}).get("object") or {}
     inside = {f"{path}/{child['name']}": child.get("object") or {} for child in target.get("entries") or ()}
-    # A text that GitHub cut off is worse than none: whoever needs the file says that it is missing.
+    # A text that GitHub cut off is worse than none: the reader that needs the file says that it is missing.
     return {
         name: blob["text"]
         for name, blob in {path: target, **inside}.items()

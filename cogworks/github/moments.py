@@ -46,7 +46,7 @@ class PullTimes(Value):
 
 
 class PastItem(Value):
-    """What one read tells about an earlier moment."""
+    """What one read returns about an earlier moment."""
 
     at: datetime
     """GitHub's clock."""
@@ -96,7 +96,7 @@ class ItemReader:
         return self._reader.review_texts(snapshot, reviews)
 
     def failed_checks(self, snapshot: Snapshot, failing: Failing) -> tuple[FailedCheck, ...]:
-        """As `read_failed_checks`, without logs: whoever only looks needs none."""
+        """As `read_failed_checks`, without logs: a mere look needs none."""
         return read_failed_checks(self._client, snapshot, failing, lambda _: "")
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:

@@ -288,7 +288,7 @@ def sub_issues_of(issue: Node, repository_id: str) -> tuple[SubIssue, ...]:
 
 
 def issue_facts(node: Node) -> SubIssue:
-    """An issue as the fragment `SubIssueFacts` tells of it, and `Edits` where it is asked for."""
+    """An issue as the fragment `SubIssueFacts` has it, and `Edits` where that is asked for."""
     return SubIssue(
         node_id=node["id"],
         number=IssueNumber(node["number"]),

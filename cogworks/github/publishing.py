@@ -136,7 +136,7 @@ class Publication:
 
     @property
     def opened(self) -> frozenset[IssueNumber]:
-        """The pull requests that this call opened; what it adopted was there before, or nobody can tell."""
+        """The pull requests that this call opened; what it adopted was there before, or nobody knows."""
         facts = (self._learned[index] for index in self._opened)
         return frozenset(fact.number for fact in facts if isinstance(fact, PublishedPull))
 
@@ -216,7 +216,7 @@ class Publication:
             with expecting(needed[0].alias):
                 return learned(self._effects[index], payloads[0])
         except UnexpectedAnswer:
-            # It may have been done all the same: whoever looks again finds out.
+            # It may have been done all the same: a second look finds out.
             return None
 
     def _after_failure(

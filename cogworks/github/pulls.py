@@ -70,7 +70,7 @@ class RecordedPulls(NamedTuple):
     own: tuple[PullRequest, ...]
     """Of this repository, from a branch of the item."""
     strangers: tuple[str, ...]
-    """What is something else, in words: whoever wrote these ids into the ledger was not cogworks."""
+    """What is something else, in words: the author of these ids in the ledger was not cogworks."""
 
 
 def parse_recorded_pulls(
@@ -89,7 +89,7 @@ def parse_recorded_pulls(
     def sort(node: Node | None) -> None:
         if not node or "headRefName" not in node:
             return
-        # Nothing is told of another repository: whoever reads this may not be allowed to see it.
+        # Nothing is shown of another repository: a reader of this may not be allowed to see it.
         if node["repository"]["id"] != repository_id:
             strangers.append(f"pull request {node['id']} is of another repository")
         elif node["isCrossRepository"] or not node["headRefName"].startswith(head_prefix):

@@ -153,7 +153,7 @@ class Queries(Protocol):
 
 
 class PatientQueries(Protocol):
-    """Reads through GraphQL, as often as it is told to after failures."""
+    """Reads through GraphQL, again after failures as often as it may."""
 
     def query(self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = 3) -> Answer: ...
 
@@ -338,7 +338,7 @@ def _joined(core: Answer, work: Answer, address: IssueAddress) -> Answer:
         if moment_of(first) != moment_of(second):
             raise HeadMoved("the repository changed between the two halves of the read")
         issue = {**second["issue"], **first["issue"]}
-    # The second half tells the two refs in short, so the first one's come last.
+    # The second half has the two refs in short, so the first one's come last.
     repository = {**second, **first, "issue": issue}
     return Answer(
         {**core.data, "repository": repository}, (*core.errors, *work.errors), core.server_date, work.rate

@@ -98,7 +98,7 @@ class _Desk:
         return tuple(each for each in self._effect.remarks if _topic(each) not in posted)
 
     def sent(self, remarks: Sequence[LineRemark], *, is_listed: bool) -> GraphQLProblem | None:
-        """Why it is not there, as far as the answer tells; an unknown end counts as a breakdown of GitHub.
+        """Why it is not there, as far as the answer says; an unknown end counts as a breakdown of GitHub.
 
         Args:
             is_listed: all of it in the body, at no line.

@@ -45,7 +45,7 @@ class _Read:
 def _body(response: requests.Response, limit_s: float) -> bytes:
     ends_s = time.monotonic() + limit_s
     content = bytearray()
-    # Whoever asks for a whole piece waits for it, however slowly it comes.
+    # A reader that asks for a whole piece waits for it, however slowly it comes.
     while piece := response.raw.read1(_PIECE_BYTES, decode_content=True):
         content += piece
         if len(content) > MAX_BYTES:

@@ -186,7 +186,7 @@ def newest_issues(
 
 
 def _begun_at(snapshot: Snapshot, visit_key: VisitKey) -> datetime:
-    """When a visit began at the earliest, as far as the newest commits of its ledger tell."""
+    """When a visit began at the earliest, as far as the newest commits of its ledger say."""
     history = snapshot.ledger.history if snapshot.ledger else ()
     own = [commit.committed_date for commit in history if visit_key in commit.message]
     return min(own or [commit.committed_date for commit in history] or [snapshot.server_date])

@@ -134,7 +134,7 @@ class _Reading:
         try:
             config = require_config(files, where=self.address.full_name)
         except CogworksError as error:
-            # Whoever asked for an item is told by its step.
+            # The step of an item reports it to the person who asked for it.
             self.problem, config = str(error), legible_config(files)
         is_known = config.labels.trigger == self.labels.trigger
         self.config_oid, self.labels = oid, config.labels

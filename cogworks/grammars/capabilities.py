@@ -1,6 +1,6 @@
 """What code can do beyond its own memory, as its syntax shows it: the network, processes, evaluation, foreign objects, files.
 
-Whoever wants to hide it can: a name put together while the code runs is not seen. What is seen is there.
+An author who wants to hide it can: a name put together while the code runs is not seen. What is seen is there.
 """
 
 from collections.abc import Iterator, Mapping

@@ -188,7 +188,7 @@ class _Gatherer:
         if self._is_outline:
             return described
         start, end = stretch.node.start_byte, stretch.node.end_byte
-        # A member that is assigned from outside (`a.b = …`) can be used by whoever can use what it belongs to.
+        # A member that is assigned from outside (`a.b = …`) can be used wherever what it belongs to can be used.
         is_exported = self._exported.holds(start, end, stretch.name, *stretch.owner)
         word = self._access.last(self._start(own.parent), start)
         around = "" if own.parent == FILE else self._definitions[own.parent].kind

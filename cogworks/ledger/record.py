@@ -119,7 +119,7 @@ def kept(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def as_kept(state: RunState) -> RunState:
-    """The state as the ledger will say it: whoever takes over reads, and asks, the same."""
+    """The state as the ledger will say it: a runner that takes over reads, and asks, the same."""
     text = state_text(state)
     return state if kept(text) == text else RunState.model_validate_json(kept(text))
 

@@ -214,7 +214,7 @@ class Account:
                     needs_tokens=need.tokens,
                 )
             after = self._budget.reserving(need)
-            # Under the lock: whoever reserves later has a sum that holds this one.
+            # Under the lock: a later reservation has a sum that holds this one.
             self._secure(*_sums(after))
             self._budget = after
 

@@ -24,7 +24,7 @@ _CUT = "(What these looks gave was shown here and is cut to make room. Look agai
 
 
 class Looks(Protocol):
-    """Whoever answers what a model wants to see before it decides."""
+    """Answers what a model wants to see before it decides."""
 
     @property
     def schema(self) -> Schema:
@@ -211,7 +211,7 @@ class Conversation(Generic[Reply]):
     def answer(self, *, purpose: str) -> Reply:
         """The answer, after as many looks as there are turns for, and at most `repair_rounds` corrections of form.
 
-        Raises: InvalidReply when no round fits; what whoever sends raises.
+        Raises: InvalidReply when no round fits; what `send` raises.
         """
         looked = repaired = 0
         name = purpose

@@ -233,7 +233,7 @@ class Gateway:
         schema = full_schema(reply_type)
         question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
         turns = _Turns(self, limits)
-        # Without a turn left a reader reads so; the form of a series stays one.
+        # Without a turn left the question says so; the form of a series stays one.
         looks = looks if turns.left() or others else None
         form = turn_schema(schema, looks.schema, *map(full_schema, others)) if looks else schema
         question = with_looks(question, looks, turns.left())
@@ -329,7 +329,7 @@ class Gateway:
             cost_usd=cost_usd,
             manifest=_manifest(request, question),
         )
-        # One after the other: whoever keeps the records numbers them.
+        # One after the other: the keeper of the records numbers them.
         with self._books:
             self.input_read += reply.usage.total_input
             self._count(asked_for, Meter.of_call(reply.usage, cost_usd))

@@ -1,4 +1,4 @@
-"""Keeps what was asked of a provider and what it answered: always by digests, in words only when that is wanted."""
+"""Keeps what was asked of a provider and what it answered: always by digests, in words only when the user wants that."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class PromptRecord(Value):
     purpose: str
     model: str
     request_key: str
-    """Equal for requests that a model could not tell apart."""
+    """Equal for requests that are the same to a model."""
     system_sha256: str
     messages_sha256: str
     schema_sha256: str
@@ -100,7 +100,7 @@ class PromptLog:
     def _words(self, text: str) -> str | None:
         if not self._is_full:
             return None
-        # Secrets first: a cut in the middle of one would hide it from whoever looks for it.
+        # Secrets first: a cut in the middle of one would hide it from the search for secrets.
         clean = self._redact(text)
         return clean if len(clean) <= self._max_chars else clean[: self._max_chars] + _CUT
 

@@ -43,7 +43,7 @@ CONTAMINATED = (
 
 @dataclass(frozen=True)
 class SystemText:
-    """What a model is told first. There is no way to make one that does not begin with the rules."""
+    """What a model reads first. There is no way to make one that does not begin with the rules."""
 
     task: str
     """What the question's own template says; it comes behind the rules."""
@@ -327,7 +327,7 @@ def shipped_prompts(overrides: Mapping[str, str] | None = None, *, knowledge: st
 
     Raises: ConfigurationError with every template of the repository that does not parse.
     """
-    # Parsing them takes longer than all else here, and whoever ships them has tested that they parse.
+    # Parsing them takes longer than all else here, and tests made sure that they parse before they were shipped.
     return Prompts(_texts("prompts", SUFFIX), overrides, are_known_to_parse=True, knowledge=knowledge)
 
 

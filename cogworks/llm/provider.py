@@ -1,4 +1,4 @@
-"""What a model is asked and what it answers, whoever the provider is."""
+"""What a model is asked and what it answers, with any provider."""
 
 from typing import Any, Literal, Protocol
 
@@ -34,7 +34,7 @@ class ModelRequest(Value):
 
     @property
     def key(self) -> str:
-        """64 hex digits; equal for requests that a model could not tell apart."""
+        """64 hex digits; equal for requests that are the same to a model."""
         return sha256(canonical_text(self.model_dump(mode="json", exclude={"purpose", "goes_on", "shown"})))
 
 
@@ -69,7 +69,7 @@ class ModelReply(Value):
 
 
 BROKEN_OFF = "broken_off"
-"""The stop reason of what came of a reply that broke off: it is paid for, and answers nothing."""
+"""The stop reason of a reply that broke off: what came is paid for, and answers nothing."""
 
 
 class BrokenReply(CogworksError):
@@ -77,7 +77,7 @@ class BrokenReply(CogworksError):
 
     Args:
         error: what to raise when it is not asked for again.
-        partial: what came of it; its stop reason is `BROKEN_OFF`.
+        partial: the part that came; its stop reason is `BROKEN_OFF`.
         is_retryable: whether the same request may succeed at once.
     """
 

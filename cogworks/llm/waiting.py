@@ -40,7 +40,7 @@ def by_count(provider: Provider, request: ModelRequest, price: Price, need: Esti
 
 
 LONGEST_S = 3600.0
-"""What is said where whoever asks has no limit of their own."""
+"""What is said where the caller has no limit of its own."""
 _BYTES_PER_TOKEN = 4
 
 

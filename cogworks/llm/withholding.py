@@ -25,7 +25,7 @@ class Withholding:
         self._secrets = frozenset(each for each in secrets if len(each) >= UNMISTAKABLE_CHARS)
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """The provider's answer without secrets. Raises as the provider; what came of a broken reply has none either."""
+        """The provider's answer without secrets. Raises as the provider; the part that came of a broken reply has none either."""
         try:
             return self._clean(self._provider.complete(request), request)
         except BrokenReply as error:

@@ -1,1 +1,1 @@
-"""Context packs: what people know about a kind of change, told to the model and asked of its result."""
+"""Context packs: what people know about a kind of change, shown to the model and asked of its result."""

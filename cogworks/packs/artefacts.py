@@ -47,7 +47,7 @@ def missing(
 
 
 def patterns_required(frozen: FrozenPacks | None) -> tuple[str, ...]:
-    """Of the files that the packs of a run want written or changed: whoever changes code may write them, planned or not."""
+    """Of the files that the packs of a run want written or changed: a change of code may write them, planned or not."""
     required_patterns: list[str] = []
     for each in required(frozen.packs) if frozen is not None else ():
         match each.artefact:

@@ -1,4 +1,4 @@
-"""Context packs as their files declare them: when one applies, what it tells, what a change under it has to hold."""
+"""Context packs as their files declare them: when one applies, what it says, what a change under it has to hold."""
 
 import difflib
 import re
@@ -19,7 +19,7 @@ TRIGGER_FILE = "trigger.toml"
 ARTEFACTS_FILE = "required-artefacts.toml"
 SOURCES_FILE = "sources.toml"
 DOCUMENTS = ("anti-patterns.md", "safe-patterns.md", "domain-knowledge.md")
-"""In the order in which they are told, and kept where there is not room for all."""
+"""In the order in which they are shown, and kept where there is not room for all."""
 FILES = (TRIGGER_FILE, *DOCUMENTS, ARTEFACTS_FILE, SOURCES_FILE)
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
@@ -89,7 +89,7 @@ class Exemplar(Value):
     ref: str = Field(default="HEAD", pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")
     """A branch, a tag or a commit."""
     why: str = Field(default="", max_length=200)
-    """What it shows, for whoever reads it."""
+    """What it shows, for its readers."""
 
     @property
     def place(self) -> str:

@@ -1,6 +1,6 @@
 """The patterns that packs declare: what is one, what fits it, and which paths fit.
 
-Whoever writes the text of a change is not who wrote the pattern, so no text may keep a pattern busy: the engine takes time in
+The author of a change is not the author of the pattern, so no text may keep a pattern busy: the engine takes time in
 proportion to the text, whatever the pattern.
 """
 

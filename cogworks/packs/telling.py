@@ -1,4 +1,4 @@
-"""What context packs tell a model, and what people are told of them."""
+"""What a model and people read of context packs."""
 
 from collections.abc import Iterator
 

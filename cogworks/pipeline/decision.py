@@ -123,7 +123,7 @@ def decide(standing: Standing) -> Decision:
 def candidates(standing: Standing) -> tuple[Candidate, ...]:
     """Every move that could be made now; only the signals where there are any, and none where nothing can start.
 
-    Their order tells nothing but which signal is the older one.
+    Their order says nothing but which signal is the older one.
     """
     demanded = tuple(_demanded(standing))
     # A stopped item is asked for no proposals: its graph may not even be the one that it began with.
@@ -192,7 +192,7 @@ def _at_the_end(standing: Standing) -> Nothing | Stop:
 
 
 def _answer(state: RunState, facts: Facts) -> Answer | BackOff | None:
-    """People first; but a run that never began has no ledger to post from, unless they were told why it could not."""
+    """People first; but a run that never began has no ledger to post from, unless a comment said why it could not."""
     if not state.visits and not state.earlier.revision and state.refusal is None:
         return None
     if not state.owed and not (facts.is_status_gone and state.status == "running"):
@@ -288,7 +288,7 @@ def _left_behind(state: RunState, facts: Facts, position: Position) -> Iterator[
         # Answering people is `_answer`'s; its lease is never inherited by a node.
         if is_meant and _is_stealable(lease, facts):
             move = _inheritance(lease, position)
-            # Whoever takes over would make a prompt of a text that nobody answers for (docs/failures.md).
+            # A runner that takes over would make a prompt of a text that nobody answers for (docs/failures.md).
             if isinstance(move, Run) and is_in_doubt(state, lease.instance):
                 continue
             slot_id = f"left/{lease.index:04d}-{instance_name(lease.instance)}"

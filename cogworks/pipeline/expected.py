@@ -1,7 +1,7 @@
 """What an item is expected to cost, said before its first model call, and what that rests on.
 
 It rests on what finished items of the repository came to on the same pipeline; where none is known, on the questions that the
-pipeline asks and on how much of the repository the first of them shows. What a round of rework comes to is told from what the last ones did, and
+pipeline asks and on how much of the repository the first of them shows. What a round of rework comes to follows from what the last ones came to, and
 whether one can still be paid for.
 """
 

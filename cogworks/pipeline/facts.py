@@ -57,9 +57,9 @@ class Facts(Value):
     lease_ages_s: Mapping[VisitKey, float]
     """Seconds since the newest ledger commit of each visit, by GitHub's clocks; absent = too old to be seen."""
     doubted_approvals: tuple[Approval, ...] = ()
-    """The ledger tells of them, and GitHub shows no comment that says so: they pass no gate."""
+    """The ledger has them, and GitHub shows no comment that says so: they pass no gate."""
     shown_calls: tuple[ShownCall, ...] = ()
-    """Of the approved calls that the ledger tells of, those whose approval GitHub shows; no other counts."""
+    """Of the approved calls in the ledger, those whose approval GitHub shows; no other counts."""
     max_cost_usd: float
     small_max_cost_usd: float
     """On the built-in pipeline `small`, where it is less."""

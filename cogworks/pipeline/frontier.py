@@ -182,7 +182,7 @@ class _Reading:
         match self.status.get(at):
             case InstanceStatus.SUCCEEDED:
                 return _Judgement.SUCCEEDED
-            # The instance itself: whoever waits for it passes it on as the one to blame.
+            # The instance itself: those that wait for it pass it on as the one to blame.
             case InstanceStatus.FAILED:
                 return at
             case InstanceStatus.RUNNING | InstanceStatus.WAITING_GATE | InstanceStatus.ROUTING:

@@ -44,7 +44,7 @@ from cogworks.pipeline.elements import (
 )
 from cogworks.vocabulary import NodeId
 
-# The parts come from `elements`; whoever works with a graph finds them beside it.
+# The parts come from `elements`; code that works with a graph finds them beside it.
 __all__ = [
     "MAX_EDGES",
     "MAX_NODES",

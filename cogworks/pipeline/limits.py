@@ -42,7 +42,7 @@ def _is_small(facts: Facts, pipeline: Pipeline) -> bool:
 
 # The highest first, for the first one that is reached counts.
 SHARES = (90, 75, 50)
-"""Percent of the budget at which people are told."""
+"""Percent of the budget at which people get a notice."""
 
 
 def share_spent(state: RunState, facts: Facts, pipeline: Pipeline) -> int:

@@ -101,7 +101,7 @@ class GatePassed(Value):
 
 
 class Refusal(Value):
-    """Why an item cannot begin, as the person who asked for it was told; somebody has to mend the repository."""
+    """Why an item cannot begin, as it was reported to the person who asked for it; somebody has to mend the repository."""
 
     digest: str
     """sha256 of the problem's text."""
@@ -130,7 +130,7 @@ class Owed(Value):
     topic: str
     body: str
     visit_key: VisitKey
-    """Its marker's, given when the comment became due: whoever posts it recognises it by that."""
+    """Its marker's, given when the comment became due: the runner that posts it recognises it by that."""
 
 
 class IgnoredLabel(Value):
@@ -213,7 +213,7 @@ class Contaminated(Value):
 
 
 class Reported(Value):
-    """A passage of the issue that a model took for an attempt to steer whoever reads it."""
+    """A passage of the issue that a model took for an attempt to steer its reader."""
 
     visit_key: VisitKey
     """Of the visit in which it was asked."""
@@ -254,7 +254,7 @@ class Inputs(Value):
     answered: Mapping[str, date] = Field(default_factory=dict)
     """Who may ask for nothing and was answered -> on which day, by GitHub's clock; those of the last two days alone."""
     labels: tuple[InputLabel, ...] = ()
-    """Input labels that were on the issue at the last look, whoever set them."""
+    """Input labels that were on the issue at the last look, no matter who set them."""
     pulls: tuple[SeenPull, ...] = ()
     """The run's pull requests at the last look, by number."""
     request: Wording | None = None

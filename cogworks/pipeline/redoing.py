@@ -329,7 +329,7 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
 
 
 def _marked_comment(state: RunState) -> CommentRef | None:
-    """The status comment, with the visit key of its marker: the visits that tell it go with the old run."""
+    """The status comment, with the visit key of its marker: the visits that say it go with the old run."""
     comment = state.status_comment
     return comment and comment.model_copy(update={"visit_key": first_visit_key(state)})
 

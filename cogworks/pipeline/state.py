@@ -121,7 +121,7 @@ class RunState(Value):
     identities: tuple[int, ...] = ()
     """`databaseId` of everyone who has held a lease."""
     given_back: tuple[Lease, ...] = ()
-    """Visits that ended neither well nor badly, e.g. by Ctrl-C: whoever claims one goes on under its key."""
+    """Visits that ended neither well nor badly, e.g. by Ctrl-C: the runner that claims one goes on under its key."""
     asked_by: str = ""
     """Who said `/cogworks run`; as good as the trigger label."""
     held: Held | None = None

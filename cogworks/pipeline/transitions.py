@@ -169,7 +169,7 @@ def settle(state: RunState, pipeline: Pipeline, visit: VisitRecord, view: Mappin
     Raises:
         Undecided: a routing visit lacks an answer.
     """
-    # A failure decides no edge: whoever does it again has to find them open.
+    # A failure decides no edge: the next attempt has to find them open.
     if visit.status == "failed":
         return state.recorded(visit)
     ask = answers_of(visit) if is_routing(visit.instance) else None

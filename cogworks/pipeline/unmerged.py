@@ -47,7 +47,7 @@ def foundations(
         for known in _passed_before(state, pipeline, pulls, place)
     ]
     bases = {known.head: known.base for known in state.pull_requests}
-    # What is done again has a pull request already; what that stands on is not in it for whoever makes it.
+    # What is done again has a pull request already; what that stands on is not in it for the node that makes it.
     others = [(known, each) for known, each in listed if each.branch != own]
     below = {base for known, _ in others for base in stands_on(known.head, bases)}
     kept = {each.branch: each for _, each in reversed(others) if each.branch not in below}
@@ -207,7 +207,7 @@ def is_all_merged(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> bo
 
 
 def is_all_parts_closed(state: RunState, open_parts: Collection[IssueNumber]) -> bool:
-    """Whether the run divided its issue, and none of the issues that came of it is left to do."""
+    """Whether the run divided its issue, and none of the issues that it was divided into is left to do."""
     return state.status == "done" and bool(state.parts) and not open_parts
 
 

@@ -164,7 +164,7 @@ class Lease(Value):
 
     def with_spent(self, spent: Spend) -> "Lease":
         """The lease after its runner said what the visit has cost so far."""
-        # Any other reservation is made anew by whoever renews the lease.
+        # The runner that renews the lease makes any other reservation anew.
         more_usd = (spent - self.spent).cost_usd if self.is_capped else 0.0
         rest_usd = round(max(0.0, self.reserved_usd - more_usd), 9)
         return self.model_copy(update={"spent": spent, "reserved_usd": rest_usd})
@@ -246,7 +246,7 @@ class KnownBase(Value):
     oid: CommitOid
     """The commit of the default branch."""
     environment_key: str = ""
-    """Of what the tests ran with; empty: the services do not tell."""
+    """Of what the tests ran with; empty: the services do not say."""
     follows_from_files: bool = False
     """Whether the environment follows from files of the base and from the kind of machine: no service need be asked while those stay."""
     machine: str = ""

@@ -237,7 +237,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         unusable=unusable_credentials(github, model, openai, app, installation, clouds.bedrock_key)
         | unusable_proxies(env)
         | ({"COGWORKS_LLM_COMMAND": command_problem} if command_problem else {}),
-        # To replay is to ask a cassette, whoever is asked otherwise.
+        # To replay is to ask a cassette, no matter who is asked otherwise.
         llm_provider="cassette" if mode == "replay" else env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),

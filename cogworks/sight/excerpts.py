@@ -347,7 +347,7 @@ def around_changes(
         room_tokens - spent,
         is_test=is_test,
     )
-    # What else is in it would only fill the room; whoever wants to know asks for the outline.
+    # What else is in it would only fill the room; a reader who wants to know asks for the outline.
     shown = merged([*new, *(holding.stretches if holding is not None else ())])
     return numbered_slices(lines, shown) if shown else None
 

@@ -199,6 +199,6 @@ def only_hands_on(text: str) -> bool:
 
 
 def guidance(path: str) -> str:
-    """What a document decides by the folder it is in, for whoever changes the code; empty: nothing."""
+    """What a document decides by the folder it is in, for those who change the code; empty: nothing."""
     *folders, _ = path.lower().split("/")
     return next((_GUIDANCE[each] for each in folders if each in _GUIDANCE), "")

@@ -113,7 +113,7 @@ class Sought(NamedTuple):
 
 
 def meant_in(sought: Sought) -> frozenset[str]:
-    """Names that the request says as code, or in its title: whoever reads on needs the whole of what they stand for."""
+    """Names that the request says as code, or in its title: a reader needs the whole of what they stand for."""
     return frozenset(
         name for name, weight in sought.symbols.items() if weight >= _SURE and len(name) >= LEAST_NAME
     )

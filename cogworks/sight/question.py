@@ -44,7 +44,7 @@ class Beside(NamedTuple):
     """A file of another repository that may be shown as an example."""
 
     name: str
-    """As it is told, e.g. `octo-org/hal:src/uart.rs`."""
+    """As it is shown, e.g. `octo-org/hal:src/uart.rs`."""
     path: str
     text: str
     why: str = ""
@@ -63,7 +63,7 @@ class About(NamedTuple):
     hidden: frozenset[str] = frozenset()
     """Paths that are not even named."""
     wants_tests: bool = False
-    """Whether the tests nearest to what it is about are shown, for whoever writes more of them."""
+    """Whether the tests nearest to what it is about are shown, for a writer of more of them."""
     most_tests: int = 2
     """How many files of tests that are; who only says where tests go needs one."""
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})

@@ -48,7 +48,7 @@ class Store:
         """
         self._path = path
         self._connection = self._opened()
-        # Whoever forgets it closes it all the same.
+        # A caller that forgets it closes it all the same.
         weakref.finalize(self, self._connection.close)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which tests whoever writes more of them has to see: those of the files that the request is about."""
+"""Which tests a writer of more of them has to see: those of the files that the request is about."""
 
 from collections.abc import Collection, Iterator, Sequence
 

@@ -65,7 +65,7 @@ _MANIFESTS = (
 _SHORT_MANIFEST, _SHORT_MANIFEST_SHARE = 60, 0.12
 """Lines of a manifest that is shown whole, where it takes no more than so much of the whole room."""
 _MANIFEST_TERMS = "dependencies requires engines scripts test pytest lint ruff eslint mypy"
-"""What of a manifest, and of rules, matters to whoever changes code, whatever the request is about."""
+"""What of a manifest, and of rules, matters to every change of code, whatever the request is about."""
 
 
 class Shown(Value):
@@ -233,7 +233,7 @@ class _View:
         return self._room if is_free else round(_DOCUMENT_SHARE * self._room)
 
     def _tests(self, ranked: Sequence[Ranked]) -> Mapping[str, Ranked]:
-        """Those that whoever writes tests has to see, the nearest first."""
+        """Those that a writer of tests has to see, the nearest first."""
         if not self._about.wants_tests:
             return {}
         near = tests_near(self._index, ranked, self._about.most_tests)
@@ -268,7 +268,7 @@ class _View:
         """The manifest and the rules for contributors, each cut where it is long."""
         by_path = {each.path: each for each in ranked}
         rules = [path for path in by_path if _is_rule(path)][:3]
-        # Whoever judges a change has what it does to the manifest in the diff.
+        # A judge of a change has what it does to the manifest in the diff.
         is_read_only = bool(self._about.touched)
         manifests = [] if is_read_only else [path for path in by_path if path.lower() in _MANIFESTS][:1]
         sources = [

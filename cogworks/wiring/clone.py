@@ -107,7 +107,7 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     git, path = copy.git, copy.path
     paths = parse_diff(test_patch).diff.paths
     if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
-        # Services named there are started without isolation; whoever wrote the task may not choose them.
+        # Services named there are started without isolation; the author of the task may not choose them.
         raise UsageError(
             f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
         )

@@ -23,7 +23,7 @@ _LINTED = re.compile(
 
 
 class RunsTests(Protocol):
-    """Who runs tests, none: the whole suite; of `transaction.Checks` what is wanted here."""
+    """Who runs tests, none: the whole suite; of `transaction.Checks` what is needed here."""
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport: ...
 

@@ -1,6 +1,6 @@
 """Where a repair works: a clone of its own, the services and the model, and which tests fail there.
 
-Loads what the first run of the tests needs. While they run the model is opened, and whoever waits may load the rest, which is in `wiring/fix`.
+Loads what the first run of the tests needs. While they run the model is opened, and the caller may load the rest, which is in `wiring/fix`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ from cogworks.wiring.clone import Copy
 from cogworks.wiring.committer import COMMITTER
 
 if TYPE_CHECKING:
-    # Whoever repairs a checkout makes no visit and need not load what one does.
+    # A repair of a checkout makes no visit and need not load what one does.
     from cogworks.engine.ports import SessionOrder
     from cogworks.nodes.contract import DomainService
 
@@ -54,7 +54,7 @@ def looks_of(
     Args:
         files: those below `.cogworks`, of the default branch.
         index: what the working copy says as it is when a turn begins.
-        hidden: paths that whoever asks must not see.
+        hidden: paths that the model must not see.
         seen: gets each line of a file that a look shows.
 
     Raises:

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 class Meanwhile(Generic[Result]):
     """Something that is done in a thread. Obeys `Starts`: the services that are started by it end where that fails.
 
-    So nobody waits for tests that would be in vain: whoever runs them hears why instead of their report.
+    So nobody waits for tests that would be in vain: their runner gets the reason instead of their report.
     """
 
     def __init__(self, starts: Starts) -> None:
@@ -53,7 +53,7 @@ class Meanwhile(Generic[Result]):
     def _do(self, work: Callable[[], Result]) -> None:
         try:
             self._future.set_result(work())
-        except BaseException as error:  # whoever waits for it has to know
+        except BaseException as error:  # the caller that waits for it has to know
             with self._mutex:
                 self._future.set_exception(error)
                 for each in self._started:

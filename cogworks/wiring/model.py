@@ -30,7 +30,7 @@ from cogworks.telling import During
 from cogworks.tools.records import redactor_of
 
 if TYPE_CHECKING:
-    # Whoever repairs a checkout makes no visit and need not load what one does.
+    # A repair of a checkout makes no visit and need not load what one does.
     from cogworks.engine.ports import SessionOrder
     from cogworks.llm.providers.openai import OpenAIProvider
     from cogworks.packs.choosing import FrozenPacks
@@ -327,7 +327,7 @@ def _opened(
 
 
 def openai_of(api: str, environment: Environment) -> "type[OpenAIProvider]":
-    """Who speaks the API that is wanted; `auto`: the newer one at OpenAI itself, which no other server has whole."""
+    """Who speaks the API that is configured; `auto`: the newer one at OpenAI itself, which no other server has whole."""
     from cogworks.llm.providers.openai import BASE_URL, OpenAIProvider
     from cogworks.llm.providers.responses import ResponsesProvider
 

@@ -25,7 +25,7 @@ from cogworks.vocabulary import CommitOid
 from cogworks.wiring.services import open_panel
 
 if TYPE_CHECKING:
-    # Whoever repairs a checkout makes no visit and need not load what one does.
+    # A repair of a checkout makes no visit and need not load what one does.
     from cogworks.engine.ports import SessionOrder
 
 PROBE = Caller(node="probe")
@@ -86,7 +86,7 @@ class ProbeSandbox:
 
 
 class Lent:
-    """The services of whoever waits for the probes, for the first seat: no others need to start for one probe at a time."""
+    """The services of the caller that waits for the probes, for the first seat: no others need to start for one probe at a time."""
 
     def __init__(self) -> None:
         self.panel: ServicePanel | None = None
@@ -121,7 +121,7 @@ class ProbeSandboxPool:
         left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
-        open_services: the services of a seat; it gets what is left of the time of whoever sits there.
+        open_services: the services of a seat; it gets what is left of the time of that seat.
         left_s: how many seconds there are for all probes from now on; None: as many as each has.
         """
         self._all_left_s = left_s
@@ -146,7 +146,7 @@ class ProbeSandboxPool:
 
     @contextmanager
     def sandbox(self, *, limit_s: float) -> Iterator[ProbeSandbox]:
-        """A room of the commit the worktree stands at; laid out when something of it is wanted."""
+        """A room of the commit the worktree stands at; laid out when something of it is needed."""
         with self._mutex:
             seat = self._free.pop() if self._free else self._furnished()
         seat.until_s = time.monotonic() + limit_s
@@ -199,7 +199,7 @@ class ProbeSandboxPool:
 
 
 class _Worker:
-    """Services, and how long whoever uses them may."""
+    """Services, and how long their user may use them."""
 
     panel: ServicePanel
     until_s: float = 0.0
@@ -262,7 +262,7 @@ def sandbox_pool_in(
 
     Raises: as `laboratory_of`.
     """
-    # One folder for each repository: whoever removes a left worktree also has to forget it there.
+    # One folder for each repository: who removes a left worktree also has to forget it there.
     folder = Path(environment.work_dir) / "probes" / sha256(copy.remote_url)[:16]
     base = copy.base() or copy.head
     site = Site(copy.path, copy.git, base=base, folder=folder, root_names=order.root_names)

@@ -168,7 +168,7 @@ def open_ports(
 
     Args:
         during: announces to people what takes long.
-        open_model: opens whoever answers the questions.
+        open_model: opens the provider that answers the questions.
         sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
     """
     with ExitStack() as stack:

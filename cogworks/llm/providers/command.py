@@ -79,7 +79,7 @@ class CommandProvider:
     ) -> None:
         """Args:
         environment: all that the program sees.
-        left_s: what is left of the time of whoever asks; None: no limit of theirs.
+        left_s: what is left of the caller's time; None: no limit of the caller.
         """
         self._command = tuple(command)
         self._environment = dict(environment)

@@ -61,7 +61,7 @@ class Waits:
     jitter: Callable[[], float]
     """0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter."""
     left_s: Callable[[], float | None] = lambda: None
-    """What is left of the time of whoever asks; nobody waits longer for a reply. None: no limit."""
+    """What is left of the caller's time; nobody waits longer for a reply. None: no limit."""
     stall_s: float = STALL_S
     """How long one waits for the next part of a reply; lines that only keep a connection alive are none."""
     heard: Callable[[int], None] = lambda _: None
@@ -95,7 +95,7 @@ class Permit:
             self._opens_s = max(self._opens_s, self._now() + wait_s)
 
     def left_s(self) -> float:
-        """How long whoever begins to ask has to wait."""
+        """How long the next question has to wait."""
         with self._lock:
             return max(0.0, self._opens_s - self._now())
 
@@ -153,7 +153,7 @@ class HttpDoor:
     def patiently(self, attempt: Callable[[], ModelReply | Refused]) -> ModelReply:
         """Try until there is a reply, the error is final, five attempts are made or the waits pass 30 minutes.
 
-        A reply that broke off after it began is no reason to try again here: it is paid for, so whoever asks counts it first.
+        A reply that broke off after it began is no reason to try again here: it is paid for, so the caller counts it first.
         """
         policy = Policy(
             MAX_ATTEMPTS - 1, pause=self._backoff_s, longest_s=MAX_WAIT_S, left_s=self._waits.left_s

@@ -48,7 +48,7 @@ class Dialect:
     has_stream: bool = True
     """Whether replies come as they are made; else one waits for the whole of each."""
     has_stream_counts: bool = True
-    """Whether a stream can be asked to tell at its end what was used."""
+    """Whether a stream can be asked to report at its end what was used."""
 
     def after(self, status: int, body: bytes) -> "Dialect":
         """The plainer dialect that an error asks for; this one where it asks for none."""
@@ -208,7 +208,7 @@ def _reply(body: bytes, request: ModelRequest) -> ModelReply | Refused:
 
 
 def _stop_reason(choice: _Choice) -> str:
-    """In the words of `Provider`; whoever calls a tool that nobody offered has not answered."""
+    """In the words of `Provider`; a model that calls a tool that nobody offered has not answered."""
     message = choice.message
     if message.refusal:
         return "refusal"

@@ -1,4 +1,4 @@
-"""What does an answer over HTTP mean that is no reply, whoever the provider is?
+"""What does an answer over HTTP mean that is no reply, with any provider?
 
 Pure: what comes in is status, headers and what the error says, what comes out is the error to raise.
 """
@@ -200,7 +200,7 @@ def _date(text: str | None) -> datetime | None:
 def without(answer: ModelReply | Refused, secrets: Collection[str]) -> ModelReply | Refused:
     """The same where no reply says a secret.
 
-    Whoever stands at the address knows the key, and may say it: what a reply says goes to prompts and the ledger.
+    The server at the address knows the key, and may say it: what a reply says goes to prompts and the ledger.
     """
     reply = answer if isinstance(answer, ModelReply) else answer.partial
     if reply is None:

@@ -86,7 +86,7 @@ class GovernedLooks:
         """Args:
         room: where to look, as it is when a turn begins.
         tree: names the files of the working copy as they are now.
-        trials: runs tests; None: whoever asks may run nothing.
+        trials: runs tests; None: the model may run nothing.
         secrets: what no result may hold.
         seen: gets each line of a file that a result shows.
         """
