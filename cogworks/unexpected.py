@@ -25,7 +25,7 @@ def expecting(place: str) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, IndexError, ArithmeticError) as error:
-        raise unexpected(place, _said(error)) from error
+        raise unexpected(place, _description(error)) from error
 
 
 def unexpected(place: str, content: str) -> UnexpectedAnswer:
@@ -56,7 +56,7 @@ def entries(nodes: object, place: str) -> list[Any]:
     return nodes
 
 
-def _said(error: Exception) -> str:
+def _description(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"no {error.args[0]!r}" if error.args else "a key is missing"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

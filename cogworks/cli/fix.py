@@ -122,7 +122,7 @@ def fix(
     from cogworks.wiring.fix_targets import NothingFails
     from cogworks.wiring.fix_workplace import open_workplace
 
-    instance, options = _wanted(task, tests), _paced(options_in(config), test_timeout)
+    instance, options = _instance(task, tests), _paced(options_in(config), test_timeout)
     command = test_cmd or instance.test_cmd or USUAL
     parsed = read_command(command)
     order = Order(
@@ -187,7 +187,7 @@ def _load() -> None:
     warm()
 
 
-def _wanted(task: Path | None, tests: tuple[str, ...]) -> "Instance":
+def _instance(task: Path | None, tests: tuple[str, ...]) -> "Instance":
     from cogworks.repair.instance import Instance, parse_instance
 
     if task is not None and tests:

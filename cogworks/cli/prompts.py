@@ -38,7 +38,7 @@ def list_prompts(directory: Path, as_json: bool) -> None:
 
     Example: cogworks prompts list
     """
-    known = _known(directory)
+    known = _prompts_of(directory)
     if as_json:
         click.echo(
             json.dumps({"outcome": "done", "prompts": [_as_object(known, stem) for stem in known.stems]})
@@ -59,7 +59,7 @@ def show_prompt(name: str, directory: Path, as_json: bool) -> None:
     """
     from cogworks.llm.prompts import RULES
 
-    known = _known(directory)
+    known = _prompts_of(directory)
     shown = {**_as_object(known, name), "rules": RULES, "text": known.text(name)}
     if as_json:
         click.echo(json.dumps({"outcome": "done", **shown}))
@@ -84,7 +84,7 @@ def check_prompts(directory: Path, as_json: bool) -> int:
     problems: list[str] = []
     known: Prompts | None = None
     try:
-        known = _known(directory)
+        known = _prompts_of(directory)
         file = directory / FOLDER / "pipeline.toml"
         refuse_unworkable_in(read_pipelines(file if file.is_file() else None), directory / FOLDER)
     except ConfigurationError as error:
@@ -100,7 +100,7 @@ def check_prompts(directory: Path, as_json: bool) -> int:
     return ConfigurationError.exit_code if problems else 0
 
 
-def _known(directory: Path) -> "Prompts":
+def _prompts_of(directory: Path) -> "Prompts":
     from cogworks.llm.prompts import shipped_prompts
     from cogworks.llm.repository_files import prompts_in
 

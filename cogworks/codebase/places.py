@@ -115,11 +115,11 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
     """
     parent = Path(tempfile.gettempdir()).resolve()
     for abandoned in sorted(parent.glob(f"{prefix}*/{_MARK}")):
-        descriptor = _held(abandoned)
+        descriptor = _free_lock(abandoned)
         if descriptor is not None:
             remove_tree(abandoned.parent, ignore_errors=True)
             os.close(descriptor)
-    folder, lock = _made(prefix, parent)
+    folder, lock = _make_folder(prefix, parent)
     try:
         yield folder
     finally:
@@ -127,7 +127,7 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _made(prefix: str, parent: Path) -> tuple[Path, int]:
+def _make_folder(prefix: str, parent: Path) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         descriptor = os.open(folder / _MARK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -142,7 +142,7 @@ def _made(prefix: str, parent: Path) -> tuple[Path, int]:
             os.close(descriptor)
 
 
-def _held(mark: Path) -> int | None:
+def _free_lock(mark: Path) -> int | None:
     """The lock of a folder nobody uses; None: somebody does, or it is not ours to take."""
     try:
         descriptor = os.open(mark, os.O_RDWR | os.O_NOFOLLOW)

@@ -199,7 +199,7 @@ class WorkingCopies:
         self, repository: Path, path: Path, url: str, *, token: Token, refs: Sequence[str]
     ) -> CommitOid:
         """Fetch single commits and make an empty worktree for the first."""
-        self._made(repository)
+        self._make_cache(repository)
         options = ("--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
         self._git.reach(url, token, "fetch", *options, "--", url, *refs, cwd=repository)
         start = self._git.run("rev-parse", "--verify", f"{_MOMENT}^{{commit}}", cwd=repository).strip()
@@ -272,7 +272,7 @@ class WorkingCopies:
                 afresh()
 
     def _fetch(self, repository: Path, url: str, token: Token, branches: Sequence[str]) -> None:
-        self._made(repository)
+        self._make_cache(repository)
         # With the star a branch that does not exist is no failure, so one request serves both cases.
         refspecs = [f"+refs/heads/{name}*:refs/remotes/origin/{name}*" for name in dict.fromkeys(branches)]
         options = ["--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
@@ -330,7 +330,7 @@ class WorkingCopies:
         for key, value in (("url", url), ("promisor", "true"), ("partialclonefilter", "blob:none")):
             self._git.run("config", f"remote.{_PROMISOR}.{key}", value, cwd=repository)
 
-    def _made(self, repository: Path) -> None:
+    def _make_cache(self, repository: Path) -> None:
         """Make an empty object cache where there is none; nothing that comes out of it is converted."""
         closed_folder(repository.parent)
         if not (repository / "HEAD").is_file():

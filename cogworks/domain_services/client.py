@@ -124,7 +124,7 @@ class ServiceClient:
     def handshake(self) -> Handshake:
         """Who the service is and what it can do; asked once, and again after the connection was lost."""
         if self._handshake is None:
-            self._handshake = self._asked(request_of("handshake", self._caller), read_handshake)
+            self._handshake = self._result_of(request_of("handshake", self._caller), read_handshake)
         return self._handshake
 
     warnings: Sequence[str] = ()
@@ -155,7 +155,7 @@ class ServiceClient:
         request = request_of(operation.method, self._caller, repository, params).model_copy(
             update={"interface_contracts": tuple(contracts) if operation.takes_contracts else ()}
         )
-        return self._asked(
+        return self._result_of(
             request, lambda response: read_answer(response, operation, request, service=self.name)
         )
 
@@ -264,7 +264,7 @@ class ServiceClient:
             raise self._failed(str(answer), operation.method, ErrorCode.UNSUPPORTED_METHOD)
         return answer
 
-    def _asked(self, request: Request, read: Callable[[Response], Read | Unusable]) -> Read:
+    def _result_of(self, request: Request, read: Callable[[Response], Read | Unusable]) -> Read:
         """The result of a request, asked for as often as makes sense."""
         self._refuse_when_open(request.method)
         if len(frame(request)) > MAX_MESSAGE_BYTES:

@@ -108,7 +108,7 @@ class ServicePanel:
     def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What the services find in these files; files that are no service's business are passed over."""
         diagnostics: list[Diagnostic] = []
-        for member in self._asked("validate"):
+        for member in self._members_for("validate"):
             diagnostics += self._of(member, "validate", lambda each: _validated(each, workspace, paths)) or ()
         return tuple(diagnostics)
 
@@ -136,7 +136,7 @@ class ServicePanel:
     def _simulated(
         self, tests: Sequence[str], run: Callable[[Member, Sequence[str]], TestReport], workspace: HasPath
     ) -> TestReport:
-        members, reports = self._asked("simulate"), list[TestReport]()
+        members, reports = self._members_for("simulate"), list[TestReport]()
         for member in members:
             known = self._test_files.setdefault(member.client.name, set())
             answer = partial(_simulated, workspace=workspace, tests=tests, run=run, known=known)
@@ -155,7 +155,7 @@ class ServicePanel:
         test_timeout_s: float | None = None,
     ) -> TestReport | None:
         """As `simulate`, one group after another until a test fails; None where not just one service can do that for all."""
-        members = self._asked("simulate")
+        members = self._members_for("simulate")
         if len(members) != 1 or not members[0].is_primary:
             return None
         (member,) = members
@@ -260,7 +260,7 @@ class ServicePanel:
                 answers.append(answer)
         return answers
 
-    def _asked(self, method: str) -> list[Member]:
+    def _members_for(self, method: str) -> list[Member]:
         """Who offers a method without which nothing can be judged; at least one primary service must."""
         offering = self._offering(method)
         if not any(member.is_primary for member in offering):

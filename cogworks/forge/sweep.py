@@ -168,8 +168,8 @@ def judge(item: Listed, seen: Seen) -> Verdict:
         if seen.labels.hold in item.labels:
             return Resting(why="held", reason=f"label {seen.labels.hold!r} is set")
         return Movable(reason="new")
-    if resting := _asked(item, tip, seen):
-        return resting
+    if requested := _requested_move(item, tip, seen):
+        return requested
     headline = _HEADLINE.match(tip.message)
     node, verb = (headline["node"], headline["verb"]) if headline else ("the last commit", "of its ledger")
     if verb in _AT_WORK:
@@ -204,7 +204,7 @@ def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
     )
 
 
-def _asked(item: Listed, tip: Tip, seen: Seen) -> Movable | None:
+def _requested_move(item: Listed, tip: Tip, seen: Seen) -> Movable | None:
     """Something that people asked for since the step which wrote the tip."""
     if item.number in seen.spoken:
         return Movable(reason="somebody wrote to cogworks")

@@ -256,7 +256,7 @@ class SnapshotReader:
         known = habit = self._habits.load()
         while True:
             try:
-                answer = self._asked(address, habit)
+                answer = self._answer_about(address, habit)
             except ResourceLimitsExceeded:
                 smaller = habit.smaller()
                 if smaller is None:
@@ -276,7 +276,7 @@ class SnapshotReader:
             # An older GitHub Enterprise Server: the plan in the ledger knows the dependencies as well.
             habit = habit.model_copy(update={"with_dependencies": False})
 
-    def _asked(self, address: IssueAddress, habit: Habit) -> Answer:
+    def _answer_about(self, address: IssueAddress, habit: Habit) -> Answer:
         if habit.size != "split":
             return self._query(
                 read_work_item(with_dependencies=habit.with_dependencies),

@@ -90,7 +90,7 @@ class _Desk:
 
     def unsaid(self) -> tuple[LineRemark, ...]:
         """What is still to be said: nothing where the review is there, and no remark that is there already."""
-        topics = {(topic, key) for topic, key in self._said()}
+        topics = {(topic, key) for topic, key in self._remarks_there()}
         own = (_topic_of(self._effect), self._effect.visit_key)
         if own in topics:
             return ()
@@ -123,7 +123,7 @@ class _Desk:
         review = (answer.data.get(_ALIAS) or {}).get("pullRequestReview")
         return None if review else GraphQLProblem((), "INTERNAL", "the answer says nothing of the review")
 
-    def _said(self) -> Iterator[tuple[str, VisitKey]]:
+    def _remarks_there(self) -> Iterator[tuple[str, VisitKey]]:
         owner, _, name = self._known.repository.repository.name_with_owner.partition("/")
         variables = {"owner": owner, "name": name, "number": self._pull.number}
         answer = self._client.query(document("said-at-lines"), variables)

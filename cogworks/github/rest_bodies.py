@@ -126,15 +126,15 @@ class _Adapter(HTTPAdapter):
 
 class _Http(HTTPRequestsConnectionClass):
     def getresponse(self) -> Any:
-        return _asked(self, super().getresponse)
+        return _response_read(self, super().getresponse)
 
 
 class _Https(HTTPSRequestsConnectionClass):
     def getresponse(self) -> Any:
-        return _asked(self, super().getresponse)
+        return _response_read(self, super().getresponse)
 
 
-def _asked(caller: _Http | _Https, ask: Callable[[], Any]) -> _Read:
+def _response_read(caller: _Http | _Https, ask: Callable[[], Any]) -> _Read:
     session = caller.session
     session.stream = True
     scheme = f"{caller.protocol}://"

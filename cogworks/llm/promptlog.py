@@ -63,7 +63,7 @@ class PromptLog:
     def complete(self, request: ModelRequest) -> ModelReply:
         """The provider's answer. A question that is not answered is on record all the same. Raises as the provider."""
         place = len(self._records)
-        self._records.append(self._asked(request))
+        self._records.append(self._record_of(request))
         reply = self._provider.complete(request)
         answered = {
             "reply_sha256": sha256(reply.text),
@@ -83,7 +83,7 @@ class PromptLog:
         """One JSON line for each question."""
         return "".join(line_of(each) for each in self._records)
 
-    def _asked(self, request: ModelRequest) -> PromptRecord:
+    def _record_of(self, request: ModelRequest) -> PromptRecord:
         turns = [message.model_dump(mode="json") for message in request.messages]
         words = tuple(cut for message in request.messages if (cut := self._words(message.text)) is not None)
         return PromptRecord(

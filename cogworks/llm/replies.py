@@ -101,10 +101,10 @@ def schema_problems(value: object, schema: Mapping[str, Any]) -> tuple[str, ...]
     errors = sorted(
         validator.iter_errors(value), key=lambda error: [str(step) for step in error.absolute_path]
     )
-    return _limited(f"{error.json_path}: {_said(error)}" for error in errors)
+    return _limited(f"{error.json_path}: {_problem(error)}" for error in errors)
 
 
-def _said(error: "jsonschema.ValidationError") -> str:
+def _problem(error: "jsonschema.ValidationError") -> str:
     """What is wrong with a value; a long one is cut, for what is said of it stands behind it."""
     shown = repr(error.instance)
     if not error.message.startswith(shown):

@@ -204,14 +204,14 @@ def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> R
         case "retry":
             return retried(state, facts, pipeline, must_exist=True)
         case "hold" | "resume":
-            return _held(state, facts, asked)
+            return _held_or_resumed(state, facts, asked)
         case "cancel":
             return _cancelled(state, asked)
         case "status" | "restart":
             return state
 
 
-def _held(state: RunState, facts: Facts, asked: Asked) -> RunState:
+def _held_or_resumed(state: RunState, facts: Facts, asked: Asked) -> RunState:
     if asked.verb == "hold":
         return state.model_copy(update={"held": Held(by=asked.by, why=asked.why)})
     asked_for = state.inputs.request

@@ -286,7 +286,7 @@ def _outdated(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> d
     return {at: below[at.sub_item] for at in statuses if at.sub_item is not None and at.sub_item in below}
 
 
-def _wanted(pull: KnownPull) -> str:
+def _how_to_pass(pull: KnownPull) -> str:
     if pull.is_shown_only:
         return f"approve pull request #{pull.number}, which is then closed unmerged, or close it to reject it"
     return f"merge or approve pull request #{pull.number}, or close it to reject it"
@@ -334,6 +334,6 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
         number=pull.number,
         url=known.url if known else "",
         who=who,
-        ask=_wanted(pull),
+        ask=_how_to_pass(pull),
         paste=approval_line(name, known.head_oid if known else ""),
     )

@@ -52,7 +52,7 @@ class Passages:
             return self.beginning(numbers, room) if or_beginning else []
         chosen: list[Stretch] = []
         for context in _CONTEXTS:
-            chosen = self._taken(best, context, numbers, room)
+            chosen = self._around_best(best, context, numbers, room)
             if len(chosen) >= min(_PLACES, len(best)):
                 break
         return chosen
@@ -67,7 +67,9 @@ class Passages:
             lines.append((number, number))
         return self._trimmed(merged(lines))
 
-    def _taken(self, best: Sequence[int], context: int, numbers: Sequence[int], room: int) -> list[Stretch]:
+    def _around_best(
+        self, best: Sequence[int], context: int, numbers: Sequence[int], room: int
+    ) -> list[Stretch]:
         allowed = frozenset(numbers)
         taken: set[int] = set()
         for number in best:

@@ -114,7 +114,7 @@ class _Ranking:
     def result(self) -> tuple[Ranked, ...]:
         self._add(self._words(), _TELLING_WORDS if self._past.knows_words else _WORDS, "words")
         self._add(self._symbols(), _SYMBOL, "defines what is named")
-        self._add(self._said(), _SAID, "its name is said")
+        self._add(self._name_scores(), _SAID, "its name is said")
         self._add(self._scope(), _SCOPE, "in what the title begins with")
         self._add(self._past.alike(), _HISTORY, "changed for similar reasons before")
         self._add(self._past.often(), _RECENT, "")
@@ -220,7 +220,7 @@ class _Ranking:
                 scores[place] += weight / len(places)
         return {place: min(score, 2.0) for place, score in scores.items()}
 
-    def _said(self) -> dict[int, float]:
+    def _name_scores(self) -> dict[int, float]:
         sources = (
             (place, each.path) for place, each in enumerate(self._documents) if each.kind is Kind.SOURCE
         )

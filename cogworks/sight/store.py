@@ -107,7 +107,7 @@ class Store:
 
     def _opened(self) -> sqlite3.Connection:
         if self._path is None:
-            return _made(sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False))
+            return _with_tables(sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False))
         try:
             return _connected(self._path)
         except sqlite3.DatabaseError:
@@ -149,10 +149,10 @@ def _connected(path: Path) -> sqlite3.Connection:
     # What is lost with the machine is read again. First of all: what comes after it waits for no disk.
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute("PRAGMA journal_mode = WAL")
-    return _made(connection)
+    return _with_tables(connection)
 
 
-def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _with_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == 0:

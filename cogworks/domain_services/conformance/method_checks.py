@@ -24,7 +24,7 @@ def method_on_sample(exam: Exam, method: str) -> Iterator[Finding]:
     """One announced method, asked about files that are in order."""
     sample = _sample(exam)
     params = _params(exam, method, sample)
-    response = _asked(exam, method, params)
+    response = _response_of(exam, method, params)
     if isinstance(response, Finding):
         yield response
         return
@@ -61,7 +61,7 @@ def broken_file_found(exam: Exam) -> Iterator[Finding]:
     sample = _sample(exam)
     if "validate" not in exam.capabilities() or not sample.broken:
         raise Skipped("`validate` is not announced, or no broken file is known; give one with --broken")
-    response = _asked(exam, "validate", {"artifacts": [sample.broken]})
+    response = _response_of(exam, "validate", {"artifacts": [sample.broken]})
     yield from _wants_failure(response, f"validate of the broken file {sample.broken!r}")
 
 
@@ -72,7 +72,7 @@ def failing_test_found(exam: Exam) -> Iterator[Finding]:
         raise Skipped(
             "`simulate` is not announced, or no failing test is known; give one with --failing-test"
         )
-    response = _asked(exam, "simulate", {"tests": [sample.failing_test], "timeout_s": exam.limit_s})
+    response = _response_of(exam, "simulate", {"tests": [sample.failing_test], "timeout_s": exam.limit_s})
     yield from _wants_failure(response, f"simulate of the failing test {sample.failing_test!r}")
 
 
@@ -82,7 +82,7 @@ def command_kept(exam: Exam) -> Iterator[Finding]:
     if exam.handshake is None or not exam.handshake.test_commands:
         raise Skipped("`test_commands` is not announced")
     params = {**_params(exam, "simulate", sample), "command": ["true"]}
-    response = _asked(exam, "simulate", params)
+    response = _response_of(exam, "simulate", params)
     if isinstance(response, Finding):
         yield response
     elif response.error is None:
@@ -97,14 +97,14 @@ def groups_kept(exam: Exam) -> Iterator[Finding]:
     sample = _sample(exam)
     if exam.handshake is None or not exam.handshake.test_groups:
         raise Skipped("`test_groups` is not announced")
-    whole = _asked(exam, "simulate", _params(exam, "simulate", sample))
+    whole = _response_of(exam, "simulate", _params(exam, "simulate", sample))
     cases = whole.result.get("cases", ()) if isinstance(whole, Response) else ()
     passing = next((str(case["id"]) for case in cases if case.get("outcome") == "passed"), "")
     if not (sample.failing_test and passing):
         raise Skipped("no failing test is known, or none that passes; give one with --failing-test")
     tests = [sample.failing_test, passing]
     params = {"tests": tests, "groups": [[test] for test in tests], "timeout_s": exam.limit_s}
-    response = _asked(exam, "simulate", params)
+    response = _response_of(exam, "simulate", params)
     if isinstance(response, Finding):
         yield response
     elif passing in [case.get("id") for case in response.result.get("cases", ())]:
@@ -134,7 +134,7 @@ def _sample(exam: Exam) -> Sample:
     return exam.sample
 
 
-def _asked(exam: Exam, method: str, params: Mapping[str, Any]) -> Response | Finding:
+def _response_of(exam: Exam, method: str, params: Mapping[str, Any]) -> Response | Finding:
     request = exam.request(method, params)
     return response_of(exam.ask(request), request)
 

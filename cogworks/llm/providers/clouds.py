@@ -72,9 +72,9 @@ class CloudProvider(BehindADoor):
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """See `HttpDoor.patiently`; to find out that a cloud binds no reply to a schema is no attempt of those."""
-        return self._door.patiently(partial(self._asked, request))
+        return self._door.patiently(partial(self._reply_to, request))
 
-    def _asked(self, request: ModelRequest) -> ModelReply | Refused:
+    def _reply_to(self, request: ModelRequest) -> ModelReply | Refused:
         answer = self._sent(request)
         if self._has_schema and isinstance(answer, Refused) and _is_about_form(answer):
             self._has_schema = False

@@ -281,9 +281,9 @@ class OpenAIProvider(HttpProvider):
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """See `HttpDoor.patiently`; to find the server's dialect is no attempt of those."""
-        return self._door.patiently(lambda: self._asked(request))
+        return self._door.patiently(lambda: self._reply_to(request))
 
-    def _asked(self, request: ModelRequest) -> ModelReply | Refused:
+    def _reply_to(self, request: ModelRequest) -> ModelReply | Refused:
         spoken = self._dialect
         while True:
             read = partial(decipher, request=request, dialect=spoken)

@@ -225,7 +225,7 @@ class ResponsesProvider(OpenAIProvider):
 
     _is_known = True
 
-    def _asked(self, request: ModelRequest) -> ModelReply | Refused:
+    def _reply_to(self, request: ModelRequest) -> ModelReply | Refused:
         if self._is_known:
             answer = self._door.post(
                 request_body(request),
@@ -236,4 +236,4 @@ class ResponsesProvider(OpenAIProvider):
             if not isinstance(answer, Unknown):
                 return answer
             self._is_known = False
-        return super()._asked(request)
+        return super()._reply_to(request)
