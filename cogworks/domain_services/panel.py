@@ -204,9 +204,7 @@ class ServicePanel:
 
     def dependencies(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What is wrong with the dependencies that these files use."""
-        answers = self._about(
-            VALIDATE_DEPS, workspace, paths, lambda each: ValidateDepsParams(artifacts=each)
-        )
+        answers = self._about(VALIDATE_DEPS, workspace, paths, lambda own: ValidateDepsParams(artifacts=own))
         return tuple(each for answer in answers for each in answer.diagnostics)
 
     def call(
