@@ -267,12 +267,12 @@ def _room(environment: Environment) -> Check:
 def _environments(environment: Environment) -> Check:
     """What makes the environments that the tests of a repository run in."""
     from cogworks.services.python.environments import Environments  # noqa: PLC0415 - slow, and only doctor needs it
-    from cogworks.services.python.installer import found_installer  # noqa: PLC0415 - slow, and only doctor needs it
+    from cogworks.services.python.installer import installer_for  # noqa: PLC0415 - slow, and only doctor needs it
 
     settings = child_environment()
     path = settings.get("PATH", "")
     description = Environments(environments_folder(environment), settings=settings).described(path)
-    is_second_choice = bool(found_installer(path, may_build=False).note)
+    is_second_choice = bool(installer_for(path, may_build=False).note)
     return Check(
         name="environments",
         status="warning" if is_second_choice else "ok",

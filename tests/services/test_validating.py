@@ -7,7 +7,7 @@ import pytest
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python import linting
 from cogworks.services.python.linting import lint
-from cogworks.services.python.responses import MAX_FINDINGS, told
+from cogworks.services.python.responses import MAX_FINDINGS, sorted_findings
 from cogworks.services.python.typechecking import configured_checker, read_mypy, reason_in
 from cogworks.services.sandbox.isolation import NO_ISOLATION
 from cogworks.vocabulary import Severity
@@ -210,7 +210,7 @@ def test_of_too_many_findings_the_worst_are_told() -> None:
     ]
     worst = diagnostic("z.py:1", "blocking", "type_error", "b")
 
-    found = told([*warnings, worst])
+    found = sorted_findings([*warnings, worst])
 
     assert len(found) == MAX_FINDINGS + 1
     assert worst in found

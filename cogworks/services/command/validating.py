@@ -20,7 +20,14 @@ from cogworks.services.command.grammars.validating import absent, facts_of, prob
 from cogworks.services.command.ground import Ground, Machine, ground_of
 from cogworks.services.command.provision import provided
 from cogworks.services.command.rooms import open_room
-from cogworks.services.python.responses import Checked, left_out, skipped, told, tool_runs, versions
+from cogworks.services.python.responses import (
+    Checked,
+    left_out,
+    skipped,
+    sorted_findings,
+    tool_runs,
+    versions,
+)
 from cogworks.services.python.syntax import missing
 from cogworks.services.sandbox.isolation import refusal
 from cogworks.vocabulary import Severity
@@ -48,7 +55,9 @@ def validate(request: Request, folder: Path, machine: Machine) -> Response:
     parts = [*parsed, part]
     result = tool_runs(parts).model_dump(mode="json")
     findings = [finding for each in parts for finding in each.findings]
-    return answered(request, told([*problems, *findings]), result, counts=counts, versions=versions(parts))
+    return answered(
+        request, sorted_findings([*problems, *findings]), result, counts=counts, versions=versions(parts)
+    )
 
 
 def _parsed(folder: Path, paths: Sequence[str], interfaces: Sequence[str], machine: Machine) -> list[Checked]:
@@ -140,7 +149,9 @@ def normalise(request: Request, folder: Path, machine: Machine) -> Response:
     ]
     result = Normalised(files=tuple(files)).model_dump(mode="json", exclude_none=True)
     counts = {"artifacts": len(files), "changed": len(texts)}
-    return answered(request, told([*problems, *doubts, *unsent]), result, counts=counts, versions=tools)
+    return answered(
+        request, sorted_findings([*problems, *doubts, *unsent]), result, counts=counts, versions=tools
+    )
 
 
 def _formatted(

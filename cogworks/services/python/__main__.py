@@ -35,7 +35,7 @@ def run(
     Args:
         environments: of the repositories; None: tests run with the packages of this process.
         clones_from: the URLs below which repositories may be cloned, with `clone_token`.
-        listening: is told each address as soon as callers are let in.
+        listening: called with each address as soon as callers are let in.
         isolation: the strongest of this machine, where somebody looks for it already.
     """
     # As an exception it passes through the `finally` that ends a running pytest.
@@ -43,10 +43,12 @@ def run(
         if until_stdin_closes:
             end_with_standard_input(LAUNCHERS.close)
         search_path = os.environ.get("PATH", os.defpath)
-        found = isolation or begun(search_path)
+        ready_isolation = isolation or begun(search_path)
         with Clones(clones_from, token=clone_token, environment=os.environ) as clones:
             service = PythonService(
-                Machine(search_path, found(), environments, facts_of=Shelf(gather).facts, clones=clones)
+                Machine(
+                    search_path, ready_isolation(), environments, facts_of=Shelf(gather).facts, clones=clones
+                )
             )
             serve(service.answer, socket_path=socket, http=http, listening=listening)
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from cogworks.domain_services.exploring import Against, Beside, BesideCall, BesideParams, Mutant
 from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import found, outside
+from cogworks.services.python.responses import outside, response_of
 from cogworks.services.python.runners import reports_by_order
 from cogworks.services.python.simulating import (
     equipped,
@@ -72,7 +72,7 @@ def beside(request: Request, folder: Path, machine: Machine) -> Response:
 def _observed(
     folder: Path, asked: Wanted, against: Against | None, machine: Machine
 ) -> tuple[Observed, Observed | None]:
-    """What comes of the tests, and of those in the code to compare with, which run at the same time."""
+    """The results of the tests, and of those in the code to compare with, which run at the same time."""
     runs = [asked]
     if against is not None:
         wish = _plugin(BesideParams(tests=against.tests, lines=against.lines))
@@ -98,7 +98,7 @@ def _answer(
     counts: Mapping[str, int] = MappingProxyType({}),
 ) -> Response:
     tried = {"calls": len(result.calls), "mutants": len(result.mutants)}
-    return found(request, diagnostics, result.model_dump(mode="json"), counts={**counts, **tried})
+    return response_of(request, diagnostics, result.model_dump(mode="json"), counts={**counts, **tried})
 
 
 def _untried(run: Observed) -> Iterator[str]:

@@ -77,8 +77,8 @@ def _named(configured: str, search_path: str, virtual_env: str) -> tuple[Path | 
         return Path(virtual_env, "bin", "python"), f"$VIRTUAL_ENV ({virtual_env})"
     own = Path(sys.executable).parent
     others = os.pathsep.join(each for each in search_path.split(os.pathsep) if each and Path(each) != own)
-    found = shutil.which("python3", path=others)
-    return (Path(found) if found else None), "`python3` on PATH"
+    program = shutil.which("python3", path=others)
+    return (Path(program) if program else None), "`python3` on PATH"
 
 
 def _not_run(settings: RepositorySettings) -> tuple[str, ...]:
@@ -96,15 +96,15 @@ _MOST = 500
 def kept_recipe(
     folder: Path, commit: str, root: str, settings: RepositorySettings, read: Callable[[], Recipe]
 ) -> Recipe:
-    """The recipe of a commit; it is read where it is not there, or cannot be taken from there.
+    """The kept recipe of a commit. It is read anew where none is kept, or the kept one cannot be used.
 
     Args:
         folder: where environments are kept.
         commit: its full name, so that what it holds never changes.
         read: reads it anew.
     """
-    told = f"{_rules()}\n{HERE}\n{commit}\n{root}\n{settings.model_dump_json()}"
-    place = folder / _FOLDER / f"{hashlib.sha256(told.encode()).hexdigest()[:40]}.json"
+    inputs = f"{_rules()}\n{HERE}\n{commit}\n{root}\n{settings.model_dump_json()}"
+    place = folder / _FOLDER / f"{hashlib.sha256(inputs.encode()).hexdigest()[:40]}.json"
     try:
         return Recipe.model_validate_json(place.read_bytes())
     except (OSError, ValidationError):
@@ -218,11 +218,11 @@ def equipped_with(
     checkout = _checkout(request, folder, machine) if has_setup or recipe.project is not None else None
     built = _built(recipe, checkout, machine, python, limit_s=limit_s)
     if built is not None and recipe.dynamic:
-        # Only the build tells what such a project needs.
-        told = {*recipe.requirements, *built.dependencies(recipe.extras, python.version)}
-        recipe = recipe.model_copy(update={"requirements": tuple(sorted(told))})
+        # Only the build says what such a project needs.
+        needed = {*recipe.requirements, *built.dependencies(recipe.extras, python.version)}
+        recipe = recipe.model_copy(update={"requirements": tuple(sorted(needed))})
     left_s = max(deadline - time.monotonic(), 1.0)
-    found = machine.environments.interpreter(
+    environment = machine.environments.interpreter(
         recipe,
         python,
         isolation=machine.isolation,
@@ -231,8 +231,8 @@ def equipped_with(
         own_setup=_own_setup(settings, checkout, built, machine) if has_setup else None,
         with_pytest=with_pytest,
     )
-    found = found._replace(variables={**found.variables, **recipe.variables})
-    return found if built is None else built.added_to(found)
+    environment = environment._replace(variables={**environment.variables, **recipe.variables})
+    return environment if built is None else built.added_to(environment)
 
 
 def _checkout(request: Request, folder: Path, machine: Machine) -> Checkout:

@@ -40,7 +40,7 @@ class NoRepository(Exception):
 class Clones:
     """Clones of other machines' repositories in a directory that ends with the `with` block; one object cache each.
 
-    A caller names any URL, so only those that begin as the service was told are fetched, and the token goes nowhere else.
+    A caller names any URL, so only those that begin as the service's settings say are fetched, and the token goes nowhere else.
     """
 
     def __init__(
@@ -120,19 +120,19 @@ class Clones:
 
 
 def _lies_in(url: str, place: str) -> bool:
-    found, wanted = urlsplit(url), urlsplit(place)
+    clone, allowed = urlsplit(url), urlsplit(place)
     # A server would take `..`, written in whatever way, for a step out of the folder.
-    if ".." in found.path or "%" in found.path or found.username or found.query or found.fragment:
+    if ".." in clone.path or "%" in clone.path or clone.username or clone.query or clone.fragment:
         return False
-    folder = wanted.path.rstrip("/")
-    return found[:2] == wanted[:2] and (found.path == folder or found.path.startswith(f"{folder}/"))
+    folder = allowed.path.rstrip("/")
+    return clone[:2] == allowed[:2] and (clone.path == folder or clone.path.startswith(f"{folder}/"))
 
 
 def _failure(error: GitFailed, url: str) -> NoRepository:
     kind = _KINDS.get(error.kind, str(error.kind))
-    said = error.stderr.strip().splitlines() or ["git said nothing"]
+    lines = error.stderr.strip().splitlines() or ["git said nothing"]
     return NoRepository(
-        f"{url} could not be cloned ({kind}): {said[-1]}",
+        f"{url} could not be cloned ({kind}): {lines[-1]}",
         code=ErrorCode.TOOL_FAILED,
         is_passing=error.kind in _PASSING,
         details={"kind": kind, "url": url},

@@ -25,7 +25,7 @@ from cogworks.domain_services.exploring import (
 from cogworks.domain_services.messages import ErrorCode, Request, Response, TestCase, TestReport
 from cogworks.services.python.imports import is_test_file
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import found, outside, refused
+from cogworks.services.python.responses import outside, refused, response_of
 from cogworks.services.python.runners import is_foreign, reports_by_order
 from cogworks.services.python.simulating import (
     equipped,
@@ -62,7 +62,7 @@ def trace(request: Request, folder: Path, machine: Machine) -> Response:
     events = tuple(_events([record for record in run.records if record["kind"] == "step"]))
     is_whole = any(record["kind"] == "steps-end" and record["is_whole"] for record in run.records)
     result = Trace(case=case, events=events, truncated=bool(events) and not is_whole)
-    return found(
+    return response_of(
         request,
         test_diagnostics(run.report) + left_out(asked.interpreter),
         result.model_dump(mode="json"),
@@ -75,11 +75,11 @@ def steps_in(records: Sequence[Mapping[str, Any]], test: str) -> Steps | None:
     places = [at for at, each in enumerate(records) if each["kind"] == "steps-begin" and each["id"] == test]
     if not places:
         return None
-    told = records[places[-1] :]
-    if not any(each["kind"] == "steps-told" and each["is_same"] is True for each in told):
+    own_records = records[places[-1] :]
+    if not any(each["kind"] == "steps-told" and each["is_same"] is True for each in own_records):
         return None
-    events = tuple(_events([each for each in told if each["kind"] == "step"]))
-    is_whole = any(each["kind"] == "steps-end" and each["is_whole"] is True for each in told)
+    events = tuple(_events([each for each in own_records if each["kind"] == "step"]))
+    is_whole = any(each["kind"] == "steps-end" and each["is_whole"] is True for each in own_records)
     return Steps(test=test, events=events, truncated=not is_whole)
 
 
@@ -94,13 +94,13 @@ def _tracer(params: TraceParams) -> Plugin:
 
 
 def _case(test: str, report: TestReport) -> TestCase | None:
-    """The one test's result; an error when it did not come to run, None when several did."""
+    """The one test's result; an error when it did not run, None when several did."""
     if len(report.cases) > 1:
         return None
     if report.cases:
         return report.cases[0]
-    told = "the time limit was reached before the test began" if report.timed_out else "no such test"
-    return TestCase(id=test, outcome="error", message="\n".join(report.collection_errors) or told)
+    reason = "the time limit was reached before the test began" if report.timed_out else "no such test"
+    return TestCase(id=test, outcome="error", message="\n".join(report.collection_errors) or reason)
 
 
 def _events(records: Sequence[Mapping[str, Any]]) -> Iterator[TraceEvent]:
@@ -142,7 +142,7 @@ def coverage(request: Request, folder: Path, machine: Machine) -> Response:
         tests=_tests(run, _wanted_artifact(params.artifacts, folder)),
         steps=steps_in(run.records, params.steps_of) if params.steps_of else None,
     )
-    return found(
+    return response_of(
         request,
         test_diagnostics(run.report) + left_out(asked.interpreter),
         result.model_dump(mode="json"),
@@ -186,10 +186,10 @@ def _tests(run: Observed, is_wanted: Callable[[str], bool]) -> tuple[TestCoverag
 def _of_interest(lines: Mapping[str, Any], is_wanted: Callable[[str], bool]) -> dict[str, tuple[Lines, ...]]:
     """The lines of wanted artifacts; none where a test wrote something else in their place."""
     try:
-        found = _STRETCHES.validate_python(lines)
+        stretches = _STRETCHES.validate_python(lines)
     except ValidationError:
         return {}
-    return {artifact: found[artifact] for artifact in sorted(found) if is_wanted(artifact)}
+    return {artifact: stretches[artifact] for artifact in sorted(stretches) if is_wanted(artifact)}
 
 
 def _wanted_artifact(artifacts: tuple[str, ...], folder: Path) -> Callable[[str], bool]:

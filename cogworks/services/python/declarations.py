@@ -49,7 +49,7 @@ class Declarations(Value):
     """What could not be made sense of: there may be further dependencies."""
 
 
-Found = Declared | Unread
+Entry = Declared | Unread
 _Text = tuple[str, str]
 
 
@@ -58,7 +58,7 @@ def read_declarations(root: Path) -> Declarations:
     names = sorted(path.name for path in root.iterdir() if path.name.endswith(".txt"))
     requirements = [name for name in names if name.startswith("requirements")]
     places = [name for name in (*_READERS, *requirements) if (root / name).exists()]
-    found: list[Found] = [
+    entries: list[Entry] = [
         Unread(artifact=name, reason="this service does not read such manifests")
         for name in _UNKNOWN
         if (root / name).exists()
@@ -66,22 +66,22 @@ def read_declarations(root: Path) -> Declarations:
     for place in places:
         file = read_file(root, place)
         if file is None:
-            found.append(Unread(artifact=place, reason="it is no regular file of the repository"))
+            entries.append(Unread(artifact=place, reason="it is no regular file of the repository"))
             continue
         reader = _READERS.get(place)
         try:
             text = file.data.decode()
-            found += _requirements(root, place) if reader is None else reader(text, place)
+            entries += _requirements(root, place) if reader is None else reader(text, place)
         except (ValueError, SyntaxError, RecursionError, MemoryError, configparser.Error) as error:
-            found.append(Unread(artifact=place, reason=f"it cannot be read: {error}"))
+            entries.append(Unread(artifact=place, reason=f"it cannot be read: {error}"))
     return Declarations(
         places=tuple(places),
-        declared=tuple(each for each in found if isinstance(each, Declared)),
-        unread=tuple(each for each in found if isinstance(each, Unread)),
+        declared=tuple(each for each in entries if isinstance(each, Declared)),
+        unread=tuple(each for each in entries if isinstance(each, Unread)),
     )
 
 
-def declared(written: str, place: str, group: str = "") -> Found:
+def declared(written: str, place: str, group: str = "") -> Entry:
     """One requirement as a dependency, or why it is none."""
     try:
         requirement = Requirement(written)
@@ -90,7 +90,7 @@ def declared(written: str, place: str, group: str = "") -> Found:
     return Declared(name=canonicalize_name(requirement.name), requirement=written, place=place, group=group)
 
 
-def _pyproject(text: str, place: str) -> Iterator[Found]:
+def _pyproject(text: str, place: str) -> Iterator[Entry]:
     tables = tables_in(text)
     project = _table(tables, "project")
     yield from _each(project.get("dependencies"), place)
@@ -105,7 +105,7 @@ def _pyproject(text: str, place: str) -> Iterator[Found]:
         yield Unread(artifact=place, reason="its dependencies are put together when it is built")
 
 
-def _poetry(poetry: Mapping[str, Any], place: str) -> Iterator[Found]:
+def _poetry(poetry: Mapping[str, Any], place: str) -> Iterator[Entry]:
     groups = {"": _table(poetry, "dependencies"), "dev": _table(poetry, "dev-dependencies")}
     for group, content in _table(poetry, "group").items():
         groups[group] = _table(content, "dependencies") if isinstance(content, Mapping) else {}
@@ -116,7 +116,7 @@ def _poetry(poetry: Mapping[str, Any], place: str) -> Iterator[Found]:
                 yield declared(name, place, group)
 
 
-def _setup_cfg(text: str, place: str) -> Iterator[Found]:
+def _setup_cfg(text: str, place: str) -> Iterator[Entry]:
     parser = configparser.RawConfigParser()
     parser.read_string(text)
     if parser.has_section("options"):
@@ -128,7 +128,7 @@ def _setup_cfg(text: str, place: str) -> Iterator[Found]:
             yield from _each(lines.splitlines(), place, extra)
 
 
-def _setup_py(text: str, place: str) -> Iterator[Found]:
+def _setup_py(text: str, place: str) -> Iterator[Entry]:
     """Only what is written down in the call of `setup`: the file is never run."""
     for call in (each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Call)):
         for keyword in call.keywords:
@@ -136,7 +136,7 @@ def _setup_py(text: str, place: str) -> Iterator[Found]:
                 yield from _literal(keyword, place)
 
 
-def _literal(keyword: ast.keyword, place: str) -> Iterator[Found]:
+def _literal(keyword: ast.keyword, place: str) -> Iterator[Entry]:
     try:
         value = ast.literal_eval(keyword.value)
     except (ValueError, TypeError, MemoryError, RecursionError):
@@ -149,14 +149,14 @@ def _literal(keyword: ast.keyword, place: str) -> Iterator[Found]:
         yield from _each(requirements, place, str(group))
 
 
-_READERS: Mapping[str, Callable[[str, str], Iterator[Found]]] = {
+_READERS: Mapping[str, Callable[[str, str], Iterator[Entry]]] = {
     "pyproject.toml": _pyproject,
     "setup.cfg": _setup_cfg,
     "setup.py": _setup_py,
 }
 
 
-def _requirements(root: Path, first: str) -> Iterator[Found]:
+def _requirements(root: Path, first: str) -> Iterator[Entry]:
     """A requirements file and those it includes; options of pip, paths and addresses are passed over by name."""
     waiting, seen = [first], set[str]()
     group = posixpath.splitext(first)[0].removeprefix("requirements").strip("-_.")
@@ -185,19 +185,19 @@ def _lines(text: str) -> Iterator[str]:
             yield plain
 
 
-def _each(requirements: Any, place: str, group: str = "") -> Iterator[Found]:
-    given = requirements.splitlines() if isinstance(requirements, str) else requirements
-    if given is None:
+def _each(requirements: Any, place: str, group: str = "") -> Iterator[Entry]:
+    items = requirements.splitlines() if isinstance(requirements, str) else requirements
+    if items is None:
         return
     # A group of `pyproject.toml` may include another one, which is listed itself.
-    if not isinstance(given, Sequence) or not all(isinstance(each, str | Mapping) for each in given):
-        yield Unread(artifact=place, reason=f"{given!r} is no list of requirements")
+    if not isinstance(items, Sequence) or not all(isinstance(each, str | Mapping) for each in items):
+        yield Unread(artifact=place, reason=f"{items!r} is no list of requirements")
         return
-    for each in (each for each in given if isinstance(each, str)):
+    for each in (each for each in items if isinstance(each, str)):
         if each.strip() and not each.strip().startswith("#"):
             yield declared(each.strip(), place, group)
 
 
 def _table(tables: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = tables.get(name)
-    return found if isinstance(found, Mapping) else {}
+    table = tables.get(name)
+    return table if isinstance(table, Mapping) else {}

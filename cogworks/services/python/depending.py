@@ -18,7 +18,14 @@ from cogworks.services.python.declarations import Declarations, Declared, declar
 from cogworks.services.python.distributions import Catalogue
 from cogworks.services.python.imports import Imported, imports_in, is_standard
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import blocking, found, left_out, outside, refused, told
+from cogworks.services.python.responses import (
+    blocking,
+    left_out,
+    outside,
+    refused,
+    response_of,
+    sorted_findings,
+)
 from cogworks.services.python.syntax import is_python, missing
 from cogworks.vocabulary import Severity, Value
 
@@ -35,7 +42,7 @@ class Use(Value):
 
 
 class Standing(Value):
-    """What was found out, and what is wrong with it."""
+    """How the dependencies stand, and what is wrong with them."""
 
     dependencies: tuple[Dependency, ...]
     problems: tuple[Diagnostic, ...]
@@ -68,25 +75,25 @@ def standing(
         dependency = _declared(name, places, users.get(name, ()), is_whole=is_whole)
         dependencies += [dependency] if dependency else []
         problems += _problems_of(places, users.get(name, ()), dependency)
-    for top, found_uses in strangers.items():
+    for top, uses_of_top in strangers.items():
         doubt = _unread(declarations)
         if not doubt and not catalogue.bringing(top):
             # Of a well-known module it is beyond doubt who brings it.
             doubt = _obscure(idle, catalogue)
-        dependency = _undeclared(top, found_uses, doubt, catalogue)
+        dependency = _undeclared(top, uses_of_top, doubt, catalogue)
         dependencies.append(dependency)
-        problems += _strange(dependency, found_uses)
+        problems += _strange(dependency, uses_of_top)
     ordered = sorted(dependencies, key=lambda each: (each.name, each.status))
     return Standing(dependencies=tuple(ordered), problems=tuple(problems))
 
 
-def looked_up(dependency: Dependency, found: Sequence[Declared], versions: Sequence[Version]) -> Dependency:
+def looked_up(dependency: Dependency, entries: Sequence[Declared], versions: Sequence[Version]) -> Dependency:
     """A declared dependency with what a package index has of it.
 
     Args:
         versions: all that can be had.
     """
-    requirements = [Requirement(each.requirement) for each in found]
+    requirements = [Requirement(each.requirement) for each in entries]
     if any(each.url for each in requirements):
         return dependency.model_copy(update={"message": "it comes from an address of its own"})
     # One by one: which of them hold together depends on markers and groups.
@@ -130,18 +137,18 @@ def _obscure(idle: Sequence[str], catalogue: Catalogue) -> str:
 
 
 def _declared(
-    name: str, found: Sequence[Declared], uses: Sequence[Use], *, is_whole: bool
+    name: str, entries: Sequence[Declared], uses: Sequence[Use], *, is_whole: bool
 ) -> Dependency | None:
-    requirement = ", ".join(dict.fromkeys(each.requirement for each in found))
-    is_proposed = any(each.place == PROPOSED for each in found)
+    requirement = ", ".join(dict.fromkeys(each.requirement for each in entries))
+    is_proposed = any(each.place == PROPOSED for each in entries)
     artifacts = tuple(sorted({use.artifact for use in uses}))
-    if (reason := _at_odds(found)) is not None:
+    if (reason := _at_odds(entries)) is not None:
         status, message = "conflict", reason
     elif uses:
         status, message = "satisfied", _NOT_LOOKED_UP
     elif not is_whole and not is_proposed:
         return None
-    elif is_whole and any(not each.group for each in found):
+    elif is_whole and any(not each.group for each in entries):
         status, message = "unused", "no file imports it; it may be a plugin or a program"
     else:
         status, message = "not_checked", "none of the files imports it"
@@ -156,9 +163,9 @@ def _declared(
     )
 
 
-def _at_odds(found: Sequence[Declared]) -> str | None:
+def _at_odds(entries: Sequence[Declared]) -> str | None:
     """Why no version satisfies all that the code itself needs; what only holds somewhere or for some is left aside."""
-    needed = [each for each in found if not each.group and Requirement(each.requirement).marker is None]
+    needed = [each for each in entries if not each.group and Requirement(each.requirement).marker is None]
     combined = SpecifierSet()
     for each in needed:
         combined &= Requirement(each.requirement).specifier
@@ -168,16 +175,16 @@ def _at_odds(found: Sequence[Declared]) -> str | None:
 
 
 def _problems_of(
-    found: Sequence[Declared], uses: Sequence[Use], dependency: Dependency | None
+    entries: Sequence[Declared], uses: Sequence[Use], dependency: Dependency | None
 ) -> Iterator[Diagnostic]:
     if dependency is not None and dependency.status == "conflict":
-        yield _diagnostic(found[0].place, None, Severity.BLOCKING, dependency.message)
-    if not all(each.is_for_development for each in found):
+        yield _diagnostic(entries[0].place, None, Severity.BLOCKING, dependency.message)
+    if not all(each.is_for_development for each in entries):
         return
-    group = found[0].group
+    group = entries[0].group
     for use in uses:
         if not is_test_file(use.artifact) and not use.imported.is_optional:
-            text = f"{found[0].name} is declared only for development ({group}), and this file imports it"
+            text = f"{entries[0].name} is declared only for development ({group}), and this file imports it"
             yield _diagnostic(use.artifact, use.imported.line, Severity.WARNING, text)
 
 
@@ -218,12 +225,12 @@ def validate_deps(request: Request, folder: Path, machine: Machine) -> Response:
         return refused(request.request_id, ErrorCode.INVALID_REQUEST, text)
     root = folder.resolve()
     there = listing(root)
-    asked = (
+    chosen = (
         [path for path in dict.fromkeys(params.artifacts) if is_python(path)]
         if params.artifacts
         else there.paths
     )
-    uses, problems = _uses(root, asked, Modules(there.paths))
+    uses, problems = _uses(root, chosen, Modules(there.paths))
     if not params.artifacts:
         problems += [left_out(path, f"its imports are not known: {odd.reason}") for path, odd in there.unread]
     declarations, doubts = _with_proposal(read_declarations(root), params)
@@ -231,9 +238,9 @@ def validate_deps(request: Request, folder: Path, machine: Machine) -> Response:
     if params.index:
         result = _with_index(result, declarations, params.index)
     diagnostics = [*problems, *doubts, *result.problems]
-    counts = {"artifacts": len(asked), "dependencies": len(result.dependencies)}
+    counts = {"artifacts": len(chosen), "dependencies": len(result.dependencies)}
     answer = Dependencies(dependencies=result.dependencies).model_dump(mode="json")
-    return found(request, told(diagnostics), answer, counts=counts)
+    return response_of(request, sorted_findings(diagnostics), answer, counts=counts)
 
 
 def _uses(root: Path, paths: Sequence[str], modules: Modules) -> tuple[list[Use], list[Diagnostic]]:
@@ -264,7 +271,7 @@ def _index_problem(address: str) -> str | None:
 
 
 def _with_index(result: Standing, declarations: Declarations, address: str) -> Standing:
-    """What can be had of what is declared; an index that fails is asked no further."""
+    """The standing with what the index has of what is declared; an index that fails is asked no further."""
     from cogworks.services.python.package_index import (  # noqa: PLC0415 - slow, and seldom needed
         IndexUnusable,
         PackageIndex,
@@ -274,17 +281,17 @@ def _with_index(result: Standing, declarations: Declarations, address: str) -> S
     dependencies = list(result.dependencies)
     with PackageIndex(address) as index:
         for place, dependency in enumerate(result.dependencies):
-            found = [each for each in declarations.declared if each.name == dependency.name]
-            if not found or dependency.status == "conflict":
+            entries = [each for each in declarations.declared if each.name == dependency.name]
+            if not entries or dependency.status == "conflict":
                 continue
             try:
-                known = looked_up(dependency, found, index.versions(dependency.name))
+                checked = looked_up(dependency, entries, index.versions(dependency.name))
             except IndexUnusable as error:
                 problems.append(left_out(".", f"the package index {address} was left out: {error}"))
                 break
-            dependencies[place] = known
-            if known.status == "unavailable":
-                problems.append(unavailable(known, found[-1].place))
+            dependencies[place] = checked
+            if checked.status == "unavailable":
+                problems.append(unavailable(checked, entries[-1].place))
     return Standing(dependencies=tuple(dependencies), problems=tuple(problems))
 
 

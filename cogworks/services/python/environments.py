@@ -16,7 +16,7 @@ from cogworks.removal import remove_tree
 from cogworks.services.python.building.built import Built, read_built
 from cogworks.services.python.building.checkout import Checkout
 from cogworks.services.python.building.project import Project, inputs_key
-from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, found_installer
+from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, installer_for
 from cogworks.services.python.keeping import Kept, measured
 from cogworks.services.python.own_setup import OwnSetup
 from cogworks.services.python.pythons import Interpreter, NotBuilt, Python, own_python
@@ -25,7 +25,7 @@ from cogworks.services.sandbox.isolation import Isolation
 
 _RUNNER = "pytest>=8"
 _UNLOCKED = "unlocked"
-_MOST_TOLD = 5
+_MOST_NAMED = 5
 _FORM = 3
 """Of an environment; another number and all are made anew."""
 
@@ -44,7 +44,7 @@ class Environments:
         """Args:
         settings: environment of this process, as far as it says where packages come from.
         may_build: whether packages that come only as source are built where the isolation is not complete.
-        say: is told what is being done.
+        say: called with what is being done.
         """
         self._folder = folder.resolve()
         self._settings = settings
@@ -60,7 +60,7 @@ class Environments:
 
     def described(self, search_path: str) -> str:
         """What makes the environments and where they are, for people."""
-        installer = found_installer(search_path, may_build=self._may_build)
+        installer = installer_for(search_path, may_build=self._may_build)
         how = "wheels, and packages built from source"
         if not self._may_build:
             how = "wheels; in complete isolation, also packages built from source"
@@ -87,9 +87,9 @@ class Environments:
 
         Raises:
             NotBuilt: it cannot be made, or another service takes too long over it.
-            OSError: there is no writing in the directory.
+            OSError: the directory cannot be written to.
         """
-        installer = found_installer(search_path, may_build=self._may_build or isolation.is_complete)
+        installer = installer_for(search_path, may_build=self._may_build or isolation.is_complete)
         # A setup installs with pip, as everybody does.
         brought = (*((_RUNNER,) if with_pytest else ()), *(() if own_setup is None else ("pip",)))
         requirements = _requirements(recipe, brought)
@@ -116,10 +116,10 @@ class Environments:
             *([installer.note] if installer.note else []),
             *([str(noted[_UNLOCKED])] if noted.get(_UNLOCKED) else []),
         )
-        found = Interpreter(
+        made = Interpreter(
             programs / "python", prefix, described, (programs,), notes, unprotected, base=python.base
         )
-        return found if own_setup is None else own_setup.added_to(found, noted)
+        return made if own_setup is None else own_setup.added_to(made, noted)
 
     def built(
         self,
@@ -131,20 +131,20 @@ class Environments:
         search_path: str,
         limit_s: float,
     ) -> Built:
-        """What building a project comes to; it is built if that was not done.
+        """The build of a project, which is built now if that was not done.
 
         Raises:
             NotBuilt: it cannot be built, or another service takes too long over it.
-            OSError: there is no writing in the directory.
+            OSError: the directory cannot be written to.
         """
         version = checkout.version if project.looks_at_history else ""
-        key = inputs_key(project, checkout.blobs, f"{version} {json.dumps(_told(python))}")
+        key = inputs_key(project, checkout.blobs, f"{version} {json.dumps(_python_inputs(python))}")
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
             # Slow to import, and seldom needed: a build is there far more often than it is made.
             from cogworks.services.python.building.builds import Builder  # noqa: PLC0415 - slow, and seldom needed
 
-            installer = found_installer(search_path, may_build=True)
+            installer = installer_for(search_path, may_build=True)
             installer_settings = InstallerSettings(isolation, left_s, self._settings, search_path, python)
             return Builder(project, checkout, installer, installer_settings, self._say).make(place)
 
@@ -216,28 +216,28 @@ def _requirements(recipe: Recipe, brought: tuple[str, ...]) -> Requirements:
 def _unlocked(given_up: tuple[str, ...]) -> str:
     if not given_up:
         return ""
-    more = f" and {len(given_up) - _MOST_TOLD} more" if len(given_up) > _MOST_TOLD else ""
+    more = f" and {len(given_up) - _MOST_NAMED} more" if len(given_up) > _MOST_NAMED else ""
     return (
-        f"the lock file's {', '.join(given_up[:_MOST_TOLD])}{more} cannot be installed here, for the package index does not have it or "
+        f"the lock file's {', '.join(given_up[:_MOST_NAMED])}{more} cannot be installed here, for the package index does not have it or "
         "something else excludes it; the version that goes with the others is installed instead."
     )
 
 
 def _key(requirements: Requirements, installer: Installer, python: Python, setup: str) -> str:
     """A name for everything that decides what is in an environment."""
-    told = {
+    inputs = {
         "form": _FORM,
         "requirements": requirements.wanted,
         "constraints": (*requirements.constraints, *requirements.locked),
         "hashed": requirements.hashed,
         "installer": installer.name,
         "built": installer.may_build,
-        "python": _told(python),
+        "python": _python_inputs(python),
     }
     if setup:
-        told["setup"] = setup
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
+        inputs["setup"] = setup
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:40]
 
 
-def _told(python: Python) -> list[str]:
+def _python_inputs(python: Python) -> list[str]:
     return [python.version, sysconfig.get_platform(), str(python.base)]

@@ -14,7 +14,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.own_setup import setup_choices
 from cogworks.services.python.pythons import Interpreter, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe, configuration
-from cogworks.services.python.responses import found
+from cogworks.services.python.responses import response_of
 from cogworks.services.python.simulating import left_out
 from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Wanted
@@ -47,7 +47,7 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
         follows_from_files=_follows_from_files(recipe, settings, machine),
     )
     counts = {"requirements": len(recipe.requirements), "choices": len(result.choices)}
-    return found(request, left_out(interpreter), result.model_dump(mode="json"), counts=counts)
+    return response_of(request, left_out(interpreter), result.model_dump(mode="json"), counts=counts)
 
 
 def _follows_from_files(recipe: Recipe, settings: RepositorySettings, machine: Machine) -> bool:
@@ -66,26 +66,26 @@ def prepared(
     setup: tuple[Choice, ...] = (),
     follows_from_files: bool = False,
 ) -> Prepared:
-    """What is told of an environment.
+    """The description of an environment.
 
     Args:
         started: when it was asked for, in seconds since the epoch.
         setup: what the repository runs of its own.
         follows_from_files: see `Prepared`.
     """
-    made = made_environment(interpreter.prefix)
+    environment = made_environment(interpreter.prefix)
     return Prepared(
         described=interpreter.described,
-        key=_key(made.key if made else f"{interpreter.python}", recipe),
+        key=_key(environment.key if environment else f"{interpreter.python}", recipe),
         follows_from_files=follows_from_files,
         choices=(*recipe.choices, *setup, _runner(recipe)),
         command=recipe.command,
         runner=recipe.runner,
         configuration=configuration(recipe) if recipe.choices else "",
         notes=tuple(dict.fromkeys((*interpreter.notes, *_undeclared(recipe, interpreter)))),
-        is_reused=made is None or made.made_at < started,
-        seconds=made.seconds if made else 0.0,
-        disk_bytes=made.disk_bytes if made else 0,
+        is_reused=environment is None or environment.made_at < started,
+        seconds=environment.seconds if environment else 0.0,
+        disk_bytes=environment.disk_bytes if environment else 0,
     )
 
 
@@ -109,5 +109,5 @@ def _runner(recipe: Recipe) -> Choice:
 
 
 def _key(environment: str, recipe: Recipe) -> str:
-    told = json.dumps([environment, sorted(recipe.variables.items())])
-    return hashlib.sha256(told.encode()).hexdigest()[:40]
+    inputs = json.dumps([environment, sorted(recipe.variables.items())])
+    return hashlib.sha256(inputs.encode()).hexdigest()[:40]

@@ -94,17 +94,17 @@ def modules_behind(errors: Iterable[str], folder: Path) -> tuple[str, ...]:
     """The modules whose imports failed in silence, each as it is written there.
 
     Args:
-        errors: what was said of tests that could not be loaded or begun.
+        errors: the messages of tests that could not be loaded or begun.
         folder: where the files lie that they name.
     """
-    found: dict[str, None] = {}
+    modules: dict[str, None] = {}
     for error in errors:
         for match in _UNDEFINED.finditer(error):
             # The innermost frame is the one that lacks the name.
             frames = _FRAME.findall(error[: match.start()])
             places = frames[-1:] or [error.partition(": ")[0]]
-            found.update(dict.fromkeys(_beside(match["name"], folder, places[0])))
-    return tuple(found)
+            modules.update(dict.fromkeys(_beside(match["name"], folder, places[0])))
+    return tuple(modules)
 
 
 def _beside(name: str, folder: Path, place: str) -> Iterator[str]:

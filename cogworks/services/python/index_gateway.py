@@ -78,20 +78,20 @@ class Gateway:
         Raises:
             Unreachable: it could not be had.
         """
-        known = self._files.get(name)
-        suffix = filename.removeprefix(known.filename) if known else ""
-        if known is None or suffix not in ("", _METADATA) or not filename.startswith(known.filename):
+        named = self._files.get(name)
+        suffix = filename.removeprefix(named.filename) if named else ""
+        if named is None or suffix not in ("", _METADATA) or not filename.startswith(named.filename):
             yield None
             return
-        with self._fetched(known.url + suffix) as response:
+        with self._fetched(named.url + suffix) as response:
             yield response
 
     def _read(self, index: str, project: str) -> tuple[PackageFile, ...]:
-        found = self._read_any(index, project)
+        files = self._read_any(index, project)
         if urlsplit(index).scheme == "file":
-            return found
+            return files
         # What lies on this machine is not for an index elsewhere to offer.
-        return tuple(file for file in found if urlsplit(file.url).scheme in ("http", "https"))
+        return tuple(file for file in files if urlsplit(file.url).scheme in ("http", "https"))
 
     def _read_any(self, index: str, project: str) -> tuple[PackageFile, ...]:
         url = f"{index}{project}/"
@@ -128,8 +128,12 @@ class Gateway:
             yield (place.stat().st_size, iter([place.read_bytes()])) if place.is_file() else None
             return
         # The host of the index may ask for its credentials here as well; no other host gets them.
-        known = urlsplit(self._credentials.get(_origin(url), ""))
-        auth = (unquote(known.username or ""), unquote(known.password or "")) if known.netloc else None
+        credentials = urlsplit(self._credentials.get(_origin(url), ""))
+        auth = (
+            (unquote(credentials.username or ""), unquote(credentials.password or ""))
+            if credentials.netloc
+            else None
+        )
         headers = {"Accept-Encoding": "identity"}
         with ExitStack() as stack:
             try:
@@ -198,11 +202,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._say(404, b"") if page is None else self._say(200, page, kind=JSON_PAGE)
 
     def _send_file(self, name: str, filename: str) -> None:
-        with self._gateway.file(name, filename) as found:
-            if found is None:
+        with self._gateway.file(name, filename) as download:
+            if download is None:
                 self._say(404, b"")
                 return
-            length, content = found
+            length, content = download
             self.send_response(200)
             self.send_header("Content-Type", "application/octet-stream")
             if length is None:

@@ -13,7 +13,7 @@ from cogworks.services.python.pythons import Python
 from cogworks.services.sandbox.isolation import Isolation
 
 _TRIAL_S = 20.0
-_TOLD_CHARS = 200
+_MESSAGE_CHARS = 200
 
 
 class Requirements(NamedTuple):
@@ -83,10 +83,10 @@ class Installer(NamedTuple):
     may_build: bool = False
     """Whether packages that come only as source are built in a room of their own, which runs code of theirs."""
     note: str = ""
-    """Why it is not the one that was found first; empty: it is."""
+    """Why it is not the first on the path; empty: it is."""
 
 
-def found_installer(search_path: str, *, may_build: bool) -> Installer:
+def installer_for(search_path: str, *, may_build: bool) -> Installer:
     """The first uv on the path that runs, else pip; each is tried in the surroundings in which it would install."""
     problems: list[str] = []
     for program in _each("uv", search_path):
@@ -111,8 +111,8 @@ def _note(problems: list[str], instead: str) -> str:
 
 
 def _each(name: str, search_path: str) -> Iterator[str]:
-    found = (shutil.which(name, path=folder) for folder in search_path.split(os.pathsep) if folder)
-    return iter(dict.fromkeys(program for program in found if program))
+    programs = (shutil.which(name, path=folder) for folder in search_path.split(os.pathsep) if folder)
+    return iter(dict.fromkeys(program for program in programs if program))
 
 
 @cache
@@ -128,9 +128,9 @@ def _problem(program: str) -> str:
             timeout=_TRIAL_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)[:_TOLD_CHARS]
+        return str(error)[:_MESSAGE_CHARS]
     if done.returncode == 0:
         return ""
-    said = (done.stderr or done.stdout).decode(errors="replace").split("\n")
-    first = next((line.strip() for line in said if line.strip()), "it says nothing")
-    return f"it ends with {done.returncode}: {first[:_TOLD_CHARS]}"
+    lines = (done.stderr or done.stdout).decode(errors="replace").split("\n")
+    first = next((line.strip() for line in lines if line.strip()), "it says nothing")
+    return f"it ends with {done.returncode}: {first[:_MESSAGE_CHARS]}"

@@ -33,8 +33,8 @@ _CPU_FACTOR = 4
 _CONFLICT = re.compile(r"The conflict is caused by:\n((?:[ \t]+\S.*\n)+)")
 _HASHES = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n((?:[ \t]+\S[^\n]*\n)+)")
 _TOO_OLD = "This version of pip does not support python"
-_TOLD_LINES = 6
-_TOLD_CHARS = 600
+_MESSAGE_LINES = 6
+_MESSAGE_CHARS = 600
 
 
 def install(
@@ -46,7 +46,7 @@ def install(
         place: where; does not exist yet.
 
     Raises:
-        NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
+        NotBuilt: a package is not available, the index cannot be reached, or time or room ran out.
     """
     _make_bare(place, installer_settings.python or own_python())
     let_sources_be_found(place)
@@ -57,7 +57,7 @@ def install(
     try:
         for part in (each for each in requirements.passes if each.wanted):
             ended = _installed(part, place, installer, installer_settings, gateway)
-            # Before anything is said of the failure: it may come of the missing Python alone.
+            # Before the failure is reported: the missing Python alone may have caused it.
             _check_python(place, pythons, requirements)
             if installer.may_build and _failed_by_itself(ended, gateway):
                 left_s = max(deadline - time.monotonic(), 1.0)
@@ -83,9 +83,9 @@ def _make_bare(place: Path, python: Python) -> None:
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_LIMIT_S)
     except (subprocess.SubprocessError, OSError) as error:
-        said = (getattr(error, "stdout", "") or "").strip() or str(error)
+        output = (getattr(error, "stdout", "") or "").strip() or str(error)
         raise NotBuilt(
-            f"{python.program} (Python {python.version}) makes no environment: {said[-_TOLD_CHARS:]} "
+            f"{python.program} (Python {python.version}) makes no environment: {output[-_MESSAGE_CHARS:]} "
             "Install its module `venv` (Debian: the package python3.X-venv), or take another Python of that version from PATH."
         ) from error
 
@@ -93,8 +93,8 @@ def _make_bare(place: Path, python: Python) -> None:
 def pythons_of(place: Path) -> dict[str, str]:
     """Where the links lead that are the Python of an environment, by name; none of them is followed."""
     programs = place / "bin"
-    found = () if programs.is_symlink() else sorted(programs.glob("python*"))
-    return {each.name: str(each.readlink()) for each in found if each.is_symlink()}
+    links = () if programs.is_symlink() else sorted(programs.glob("python*"))
+    return {each.name: str(each.readlink()) for each in links if each.is_symlink()}
 
 
 def _check_python(place: Path, pythons: Mapping[str, str], requirements: Requirements) -> None:
@@ -210,7 +210,7 @@ class InstallerSandbox(NamedTuple):
     scratch: Path
     """Out of the installer's reach."""
     lists: Path
-    """What it is told in files; it may only read them."""
+    """What it gets in files; it may only read them."""
 
 
 class Reach(NamedTuple):
@@ -323,7 +323,7 @@ def _environment(home: Path, temporary: Path) -> dict[str, str]:
 def _not_built(
     requirements: Requirements, ended: Ended, problems: Sequence[str], installer: Installer
 ) -> NotBuilt:
-    """What went wrong, for the one who can do something about it."""
+    """What went wrong, with a remedy."""
     if problems:
         listed = "; ".join(dict.fromkeys(problems))
         text = f"the package index could not be used: {listed}. Check pip's configuration and the network of this machine."
@@ -335,43 +335,43 @@ def _not_built(
         return NotBuilt(
             f"installing the requirements of the repository was ended: {'; '.join(ended.blocked)}"
         )
-    said = complaint(ended.output)
-    named = concerned(said, requirements.wanted)
+    message = complaint(ended.output)
+    named = concerned(message, requirements.wanted)
     which = f"requirement(s) {', '.join(named)}" if named else "the requirements of the repository"
     remedy = "Correct the manifest on the base branch."
-    if told := missing_tools(ended.output):
-        remedy = told
-    if _TOO_OLD in said:
+    if hint := missing_tools(ended.output):
+        remedy = hint
+    if _TOO_OLD in message:
         remedy = "Put uv on PATH of the service: it installs for each version."
     if not installer.may_build:
         remedy += (
             " What comes only as source is built in complete isolation, which this machine does not have, or when the service "
             "is started with `--build-from-source`."
         )
-    return NotBuilt(f"{which} cannot be installed: {said} {remedy}")
+    return NotBuilt(f"{which} cannot be installed: {message} {remedy}")
 
 
 def complaint(output: str) -> str:
     """What an installer says went wrong, in one line."""
     if (conflict := _CONFLICT.search(output)) is not None:
         listed = "; ".join(line.strip() for line in conflict[1].splitlines())
-        return f"these exclude each other: {listed[:_TOLD_CHARS]}."
+        return f"these exclude each other: {listed[:_MESSAGE_CHARS]}."
     if (hashes := _HASHES.search(output)) is not None:
         listed = "; ".join(line.strip() for line in hashes[1].splitlines())
-        return f"hashes do not match: {listed[:_TOLD_CHARS]}."
+        return f"hashes do not match: {listed[:_MESSAGE_CHARS]}."
     lines = [line.strip(" ×╰│├─▶╭") for line in output.splitlines()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    told = errors or [
+    shown = errors or [
         line for line in lines if line and not line.startswith(("Using ", "Resolved ", "warning:"))
     ]
-    text = " ".join(told[-_TOLD_LINES:])[:_TOLD_CHARS].strip()
+    text = " ".join(shown[-_MESSAGE_LINES:])[:_MESSAGE_CHARS].strip()
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def concerned(said: str, wanted: Sequence[str]) -> list[str]:
+def concerned(message: str, wanted: Sequence[str]) -> list[str]:
     """The requirements that a complaint names."""
     names = {each: Requirement(each).name for each in wanted}
     words = {
-        canonicalize_name(word.rstrip(".-_")) for word in re.findall(r"[A-Za-z0-9][A-Za-z0-9._-]*", said)
+        canonicalize_name(word.rstrip(".-_")) for word in re.findall(r"[A-Za-z0-9][A-Za-z0-9._-]*", message)
     }
     return [each for each, name in names.items() if canonicalize_name(name) in words]

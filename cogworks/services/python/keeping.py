@@ -17,7 +17,7 @@ from cogworks.removal import remove_tree
 from cogworks.services.python.pythons import NotBuilt
 
 SOURCES = "SOURCES_UNDER_TEST"
-"""The variable that names the folders of modules of a run, for a Python that is told to obey none of its own (`-I`, `-E`)."""
+"""The variable that names the folders of modules of a run, for a Python that has to obey none of its own (`-I`, `-E`)."""
 _FINDS = "import os, sys; sys.path += [each for each in os.environ.get({name!r}, '').split(os.pathsep) if each and each not in sys.path]\n"
 READY = "ready.json"
 """The file whose presence says that an environment is finished."""
@@ -51,8 +51,8 @@ def made_environment(prefix: Path) -> MadeEnvironment | None:
     """The environment that has its packages here; None: nothing says that it was made."""
     for place in list(prefix.parents)[:3]:
         try:
-            told = json.loads((place / READY).read_text(encoding="utf-8"))
-            numbers = float(told["seconds"]), int(told["disk_bytes"]), float(told["made_at"])
+            about = json.loads((place / READY).read_text(encoding="utf-8"))
+            numbers = float(about["seconds"]), int(about["disk_bytes"]), float(about["made_at"])
         except (OSError, ValueError, KeyError, TypeError):
             continue
         return MadeEnvironment(place.name, *numbers)
@@ -111,21 +111,21 @@ class Kept:
         """The folder under a key, made if it is not there.
 
         Args:
-            make: fills a folder that does not exist yet within so many seconds, and says what is noted of it.
+            make: fills a folder that does not exist yet within so many seconds, and returns the notes about it.
 
         Raises:
             NotBuilt: another service takes too long over it, or what `make` raises.
-            OSError: there is no writing in the directory.
+            OSError: the directory cannot be written to.
         """
-        if (found := self.ready(key)) is not None:
-            return found
+        if (folder := self.ready(key)) is not None:
+            return folder
         deadline = time.monotonic() + limit_s
         place = self._folder / key
         own_folder(self._folder)
         with self._alone(place, limit_s=limit_s):
-            # Whoever held it may have made it meanwhile.
-            if (found := self.ready(key)) is not None:
-                return found
+            # The process that held it may have made it meanwhile.
+            if (folder := self.ready(key)) is not None:
+                return folder
             self._remove_unused()
             remove_tree(place, ignore_errors=True)
             # A setup may have laid files of a private repository in there, and people may share the folder above.

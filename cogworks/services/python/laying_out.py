@@ -1,4 +1,4 @@
-"""The directories of one run of tests: a copy of the repository, a home, what a setup made, and what our reporters are told."""
+"""The directories of one run of tests: a copy of the repository, a home, what a setup made, and what our reporters are reports."""
 
 import json
 import os
@@ -30,10 +30,10 @@ class Places(NamedTuple):
     temporary: Path
     scratch: Path
     """Out of the tests' reach."""
-    told: Path
+    reports: Path
     """Holds the report; within reach only of commands that hand on no open file."""
     programs: Path
-    """Python and pytest by name, for commands that look for them; and what our own reporters are told."""
+    """Python and pytest by name, for commands that look for them; and what our own reporters are reports."""
     overlays: tuple[Overlay, ...] = ()
     """What a setup installed, shown in these."""
 
@@ -49,15 +49,15 @@ def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool)
     """
     interpreter, root = wanted.interpreter, wanted.root
     # Short, as are those of `basetemp`: a socket's path in a test's own folder has 108 bytes.
-    whole, home, temporary, scratch, told, programs = (
-        folder / name for name in ("copy", "home", "t", "scratch", "told", "programs")
+    whole, home, temporary, scratch, reports, programs = (
+        folder / name for name in ("copy", "home", "t", "scratch", "reports", "programs")
     )
-    places = Places(whole, whole / root, home, temporary, scratch, told, programs)
+    places = Places(whole, whole / root, home, temporary, scratch, reports, programs)
     # Python takes what was compiled for that of a later text of as many bytes, if it was written within the same second.
     copy_folder(whole_of(repository, root), places.whole, left_out=left_out("__pycache__"))
     for path, data in wanted.instead.items():
         _put(places.whole, path, data)
-    for place in (places.home, places.temporary, places.scratch, places.told):
+    for place in (places.home, places.temporary, places.scratch, places.reports):
         place.mkdir()
     apart = folder / "apart" if lays_over else None
     overlays = lay_over(interpreter.layers, places.copy, apart=apart)

@@ -119,8 +119,8 @@ def lint(root: Path, paths: Sequence[str], machine: Machine) -> tuple[Checked, .
 
     Settings that cannot be used are named and replaced by those rules.
     """
-    found_version = installed_version("ruff")
-    if found_version is None:
+    ruff_version = installed_version("ruff")
+    if ruff_version is None:
         return (skipped("ruff", "it is not installed beside cogworks"),)
     plain: list[str] = []
     findings: list[Diagnostic] = []
@@ -142,7 +142,7 @@ def lint(root: Path, paths: Sequence[str], machine: Machine) -> tuple[Checked, .
             findings += ruff_findings(room, root, plain, run, machine) if plain else ()
         except RuffFailed as error:
             return (skipped("ruff", str(error), place="."), *unusable)
-    ran = Checked(run=ToolRun(tool="ruff"), version=found_version, findings=tuple(findings))
+    ran = Checked(run=ToolRun(tool="ruff"), version=ruff_version, findings=tuple(findings))
     return (ran, *unusable)
 
 
@@ -155,14 +155,14 @@ def ruff_findings(
         RuffFailed: see there.
     """
     room.put(_LIST, "".join(f"{root / path}\n" for path in paths).encode())
-    said = room.run(
+    result = room.run(
         ToolCall((*ruff_program(), *_CHECK, *run.options, f"@{_LIST}"), readable=(root,)), machine
     )
-    findings = findings_in(said.output, root, severity=run.severity) if said.code in (0, 1) else None
+    findings = findings_in(result.output, root, severity=run.severity) if result.code in (0, 1) else None
     if findings is None:
-        raise RuffFailed(said.complaint or f"it ended with {said.code}")
+        raise RuffFailed(result.complaint or f"it ended with {result.code}")
     unread = [
         left_out(path, "ruff was left out: it cannot read the file, which may not be in UTF-8")
-        for path in unread_in(said.output, root)
+        for path in unread_in(result.output, root)
     ]
     return (*findings, *unread)

@@ -78,7 +78,7 @@ def texts_of(folder: Path, base: str | None, *, search_path: str, root: str = ""
     """The files that say what is installed and what tests import, at a commit (None: the one that is checked out; without git: as they lie there).
 
     Args:
-        root: which folder of its repository this is; empty: the whole. What is found is named from there.
+        root: which folder of its repository this is; empty: the whole. Paths are relative to it.
 
     Raises:
         GitFailed: there is no such commit, or the repository is broken.
@@ -107,10 +107,10 @@ def _at_commit(git: Git, folder: Path, commit: str, root: str) -> Texts:
             objects[path] = about.split()[2]
     manifests = [path for path in objects if is_manifest(path)]
     modules = [path for path in _in_order(objects) if path not in set(manifests)]
-    found = _contents(git, folder, objects, manifests, extra)
+    texts = _contents(git, folder, objects, manifests, extra)
     # What is not there yet is not worth a fetch: imports are evidence, no declaration.
-    found |= _contents(git, folder, objects, modules, {**extra, "GIT_NO_LAZY_FETCH": "1"})
-    return Texts(found, tuple(objects))
+    texts |= _contents(git, folder, objects, modules, {**extra, "GIT_NO_LAZY_FETCH": "1"})
+    return Texts(texts, tuple(objects))
 
 
 def _contents(
@@ -120,14 +120,14 @@ def _contents(
     wanted = paths[:_MOST_FILES]
     if not wanted:
         return {}
-    asked = "".join(f"{objects[path]}\n" for path in wanted)
-    told = git.run("cat-file", "--batch-check", cwd=folder, extra=extra, stdin=asked).splitlines()
-    sizes = [int(line.split()[2]) if line.split()[1] == "blob" else -1 for line in told]
+    names = "".join(f"{objects[path]}\n" for path in wanted)
+    lines = git.run("cat-file", "--batch-check", cwd=folder, extra=extra, stdin=names).splitlines()
+    sizes = [int(line.split()[2]) if line.split()[1] == "blob" else -1 for line in lines]
     chosen = list(_fitting(zip(wanted, sizes, strict=False)))
     if not chosen:
         return {}
-    asked = "".join(f"{objects[path]}\n" for path in chosen)
-    output = git.run("cat-file", "--batch", cwd=folder, extra=extra, stdin=asked).encode(
+    names = "".join(f"{objects[path]}\n" for path in chosen)
+    output = git.run("cat-file", "--batch", cwd=folder, extra=extra, stdin=names).encode(
         errors="surrogateescape"
     )
     return dict(zip(chosen, _apart(output), strict=False))
@@ -179,12 +179,12 @@ def _on_disk(folder: Path) -> Texts:
         _fitting((path, sizes[path]) for path in _in_order(paths)[:_MOST_FILES] if not is_manifest(path))
     )
     files = {path: read_file(folder, path) for path in chosen}
-    found = {
+    texts = {
         path: file.data.decode(errors="replace")
         for path, file in files.items()
         if file is not None and len(file.data) <= _limit(path)
     }
-    return Texts(found, tuple(paths))
+    return Texts(texts, tuple(paths))
 
 
 def _walked(folder: Path) -> Iterator[str]:

@@ -35,7 +35,7 @@ class _Sign(NamedTuple):
     """Words of a failure, and what they ask for."""
 
     need: str
-    found: re.Pattern[str]
+    pattern: re.Pattern[str]
     remedy: str
 
 
@@ -79,27 +79,27 @@ _SIGNS = (
 
 
 def needs(report: TestReport) -> tuple[str, ...]:
-    """A sentence for each thing of the machine that tests which failed asked for; each names some of these tests."""
-    told = dict(_told(report))
-    found = [
+    """A sentence for each thing of the machine that failed tests asked for. Each names some of these tests."""
+    texts = dict(_texts(report))
+    sentences = [
         f"{_listed(tests)}: wanted {sign.need}; {sign.remedy}."
         for sign in _SIGNS
-        if (tests := [test for test, text in told.items() if sign.found.search(text)])
+        if (tests := [test for test, text in texts.items() if sign.pattern.search(text)])
     ]
-    found += [
+    sentences += [
         f"{_listed(tests)}: wanted {_service(port)} at localhost:{port}; in isolation nothing listens there but what "
         "the tests start. Let them start it, or leave them out with `[tests] command`."
-        for port, tests in _named(told, _PORT).items()
+        for port, tests in _named(texts, _PORT).items()
     ]
-    found += [
+    sentences += [
         f"{_listed(tests)}: found no `{name}`; where that is a program, install it where cogworks runs, or add the package "
         "that brings it to `packages` under `[environment]`."
-        for name, tests in _named(told, _PROGRAM).items()
+        for name, tests in _named(texts, _PROGRAM).items()
     ]
-    return tuple(found)
+    return tuple(sentences)
 
 
-def _told(report: TestReport) -> Iterator[tuple[str, str]]:
+def _texts(report: TestReport) -> Iterator[tuple[str, str]]:
     """Test or file -> what it said and tried, of those that failed."""
     for case in report.cases:
         if case.outcome in ("failed", "error"):
@@ -111,14 +111,14 @@ def _told(report: TestReport) -> Iterator[tuple[str, str]]:
         yield place, text
 
 
-def _named(told: Mapping[str, str], patterns: tuple[re.Pattern[str], ...]) -> dict[str, list[str]]:
+def _named(texts: Mapping[str, str], patterns: tuple[re.Pattern[str], ...]) -> dict[str, list[str]]:
     """What the patterns name -> the tests that said it."""
-    found: dict[str, list[str]] = {}
-    for test, text in told.items():
+    tests_by_name: dict[str, list[str]] = {}
+    for test, text in texts.items():
         names = {match["name"] for pattern in patterns for match in pattern.finditer(text)}
         for name in sorted(names):
-            found.setdefault(name, []).append(test)
-    return found
+            tests_by_name.setdefault(name, []).append(test)
+    return tests_by_name
 
 
 def _service(port: str) -> str:

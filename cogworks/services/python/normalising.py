@@ -10,7 +10,7 @@ from cogworks.domain_services.checking import Artifacts, Normalised, NormalisedF
 from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.python.linting import installed_version, ruff_program
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import found, left_out, outside, told
+from cogworks.services.python.responses import left_out, outside, response_of, sorted_findings
 from cogworks.services.python.settings_files import PYPROJECT, RUFF_NAMES, by_settings, read_toml, tool_table
 from cogworks.services.python.syntax import is_python, missing, syntax_problems
 from cogworks.services.python.workroom import ToolCall, Workroom, workroom
@@ -102,7 +102,9 @@ def normalise(request: Request, folder: Path, machine: Machine) -> Response:
     ]
     result = Normalised(files=tuple(files)).model_dump(mode="json", exclude_none=True)
     counts = {"artifacts": len(files), "changed": len(texts)}
-    return found(request, told([*problems, *doubts, *left]), result, counts=counts, tools=tools)
+    return response_of(
+        request, sorted_findings([*problems, *doubts, *left]), result, counts=counts, tools=tools
+    )
 
 
 def _formatted(
@@ -111,9 +113,9 @@ def _formatted(
     """Every file after formatting, what was left out, and the version of the formatter."""
     formatter = used_formatter(root)
     if formatter is None:
-        return sources, [_said(".", "unchanged: no formatter is configured")], {}
-    found_version = installed_version(formatter.name)
-    if found_version is None:
+        return sources, [_note(".", "unchanged: no formatter is configured")], {}
+    installed = installed_version(formatter.name)
+    if installed is None:
         text = f"unchanged: {formatter.name} is used and not installed beside cogworks"
         return sources, [left_out(formatter.place, text)], {}
     doubts = []
@@ -129,7 +131,7 @@ def _formatted(
             doubts += _FORMATTERS[formatter.name](room, root, formatter, tuple(whole), machine)
         after = {path: room.read(path) for path in whole}
     formatted = {path: after.get(path) or data for path, data in sources.items()}
-    return formatted, doubts, {formatter.name: found_version}
+    return formatted, doubts, {formatter.name: installed}
 
 
 def _with_ruff(
@@ -170,9 +172,9 @@ def _lay_out(room: Workroom, root: Path, path: str) -> bool:
 
 
 def _complaint(room: Workroom, call: ToolCall, place: str, machine: Machine) -> Iterator[Diagnostic]:
-    said = room.run(call, machine)
-    if said.code != 0:
-        yield left_out(place, f"not everything was formatted: {said.complaint or said.code}")
+    result = room.run(call, machine)
+    if result.code != 0:
+        yield left_out(place, f"not everything was formatted: {result.complaint or result.code}")
 
 
 def _as_text(
@@ -196,5 +198,5 @@ def _as_text(
     return texts, left
 
 
-def _said(place: str, text: str) -> Diagnostic:
+def _note(place: str, text: str) -> Diagnostic:
     return Diagnostic(artifact=place, severity=Severity.INFORMATIONAL, category="completeness", message=text)

@@ -24,7 +24,7 @@ from cogworks.services.python.code.publicity import constructor_of, kind_of, pub
 from cogworks.services.python.code.relations import relations_of
 from cogworks.services.python.code.repository import Code, collector_at_rest, is_test_file, read_code
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import found, outside
+from cogworks.services.python.responses import outside, response_of
 from cogworks.vocabulary import Severity
 
 
@@ -35,7 +35,7 @@ def index(request: Request, folder: Path, machine: Machine) -> Response:
         return refusal
     code = read_code(folder, machine.facts_of, only=params.artifacts)
     counts = {"artifacts": len(code.files), "unread": len(code.unread)}
-    return found(request, (), index_of(code), counts=counts)
+    return response_of(request, (), index_of(code), counts=counts)
 
 
 def index_of(code: Code) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def call_graph(request: Request, folder: Path, machine: Machine) -> Response:
     with collector_at_rest():
         symbols = (symbol for path in code.files for symbol in symbols_of(code, path))
         graph = call_graph_of(symbols, relations_of(code), params)
-    return found(request, missing, graph, counts=counts)
+    return response_of(request, missing, graph, counts=counts)
 
 
 def dependency_graph(request: Request, folder: Path, machine: Machine) -> Response:
@@ -120,7 +120,7 @@ def dependency_graph(request: Request, folder: Path, machine: Machine) -> Respon
         return refusal
     code = read_code(folder, machine.facts_of, only=params.artifacts)
     counts = {"artifacts": len(code.files), "unread": len(code.unread)}
-    return found(request, (), dependencies_of(code).model_dump(mode="json"), counts=counts)
+    return response_of(request, (), dependencies_of(code).model_dump(mode="json"), counts=counts)
 
 
 def dependencies_of(code: Code) -> DependencyGraph:
@@ -175,7 +175,7 @@ def extract_interfaces(request: Request, folder: Path, machine: Machine) -> Resp
     )
     counts = {"artifacts": len(code.files), "unread": len(offer.unread)}
     tools = {"griffe": version("griffelib")}
-    return found(request, offer.doubts, result.model_dump(mode="json"), counts=counts, tools=tools)
+    return response_of(request, offer.doubts, result.model_dump(mode="json"), counts=counts, tools=tools)
 
 
 def signatures(request: Request, folder: Path, machine: Machine) -> Response:
@@ -185,7 +185,7 @@ def signatures(request: Request, folder: Path, machine: Machine) -> Response:
         return refusal
     code = read_code(folder, machine.facts_of, only=params.artifacts)
     counts = {"artifacts": len(code.files), "unread": len(code.unread)}
-    return found(request, (), signatures_of(code).model_dump(mode="json"), counts=counts)
+    return response_of(request, (), signatures_of(code).model_dump(mode="json"), counts=counts)
 
 
 def signatures_of(code: Code) -> Signatures:
@@ -228,7 +228,7 @@ def instrument(request: Request, folder: Path, machine: Machine) -> Response:
         return refusal
     file = read_file(folder.resolve(), params.artifact)
     result = _instrumented(params, None if file is None else file.data)
-    return found(request, (), result.model_dump(mode="json"), counts={"artifacts": 1})
+    return response_of(request, (), result.model_dump(mode="json"), counts={"artifacts": 1})
 
 
 def _instrumented(params: InstrumentParams, data: bytes | None) -> Instrumented:

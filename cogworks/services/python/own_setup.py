@@ -37,10 +37,10 @@ class OwnSetup(NamedTuple):
     def made_in(
         self, place: Path, installer_settings: InstallerSettings, made: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Run it in an environment that was just made; what is noted of both.
+        """Run it in an environment that was just made, and return the notes about both.
 
         Raises:
-            NotBuilt: it did not come to its end, or replaced the Python of the environment.
+            NotBuilt: it did not finish, or replaced the Python of the environment.
         """
         # Slow to import, and seldom needed.
         from cogworks.services.python.installing import pythons_of  # noqa: PLC0415 - slow, and seldom needed
@@ -62,14 +62,14 @@ class OwnSetup(NamedTuple):
         layers = () if self.built is None else (self.built.folder / LAYER,)
         left_s = max(installer_settings.limit_s - float(made["seconds"]), 1.0)
         ground = Ground(self.checkout, layers)
-        told = set_up(self.setup, ground, means, place.parent / _BESIDE, limit_s=left_s)
+        about = set_up(self.setup, ground, means, place.parent / _BESIDE, limit_s=left_s)
         if not pythons.items() <= pythons_of(place).items():
             raise NotBuilt(
                 "the setup replaced the Python of its environment; nothing of it was kept. Install into it by `pip`."
             )
-        whole = measured(place, float(made["seconds"]) + told["seconds"])
-        disk_bytes = whole["disk_bytes"] + told["disk_bytes"]
-        return {**made, **whole, "disk_bytes": disk_bytes, "notes": told["notes"]}
+        whole = measured(place, float(made["seconds"]) + about["seconds"])
+        disk_bytes = whole["disk_bytes"] + about["disk_bytes"]
+        return {**made, **whole, "disk_bytes": disk_bytes, "notes": about["notes"]}
 
     def added_to(self, interpreter: Interpreter, noted: Mapping[str, Any]) -> Interpreter:
         """The interpreter with what the setup left besides packages."""
@@ -98,7 +98,7 @@ def own_setup(
 
 
 def setup_choices(settings: RepositorySettings) -> tuple[Choice, ...]:
-    """What is told of a setup; none where nothing is run."""
+    """The choices of a setup; none where nothing is run."""
     if settings.mode == "prepared":
         return ()
     lines = tuple(Choice(what=f"setup `{line}`", source=".cogworks/config.toml") for line in settings.setup)

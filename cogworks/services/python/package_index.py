@@ -78,8 +78,8 @@ def read_indexes(listed: str, environment: Mapping[str, str], *, default: Callab
 
 def default_index(help_text: str) -> str:
     """The index that `pip install --help` says it takes; empty when it says none."""
-    found = _DEFAULT.search(help_text)
-    return found[1] if found else ""
+    match = _DEFAULT.search(help_text)
+    return match[1] if match else ""
 
 
 def without_credentials(url: str) -> str:
@@ -89,7 +89,7 @@ def without_credentials(url: str) -> str:
 
 
 def read_page(body: bytes, *, kind: str, url: str) -> tuple[PackageFile, ...]:
-    """The files that a page of a simple index names; what is neither form names none.
+    """The files that a page of a simple index names; a page in neither form names none.
 
     Args:
         kind: the content type.
@@ -99,7 +99,7 @@ def read_page(body: bytes, *, kind: str, url: str) -> tuple[PackageFile, ...]:
         return json_page(body, url) or ()
     reader = _Links(url)
     reader.feed(body.decode(errors="replace"))
-    return tuple(reader.found)
+    return tuple(reader.files)
 
 
 def json_page(body: bytes, url: str) -> tuple[PackageFile, ...] | None:
@@ -120,11 +120,11 @@ def json_page(body: bytes, url: str) -> tuple[PackageFile, ...] | None:
 
 def merged(pages: Iterable[Sequence[PackageFile]]) -> tuple[PackageFile, ...]:
     """The files of several indexes as those of one; where two have a file of the same name, the first index wins."""
-    found: dict[str, PackageFile] = {}
+    by_name: dict[str, PackageFile] = {}
     for page in pages:
         for file in page:
-            found.setdefault(file.filename, file)
-    return tuple(found.values())
+            by_name.setdefault(file.filename, file)
+    return tuple(by_name.values())
 
 
 def page_of(project: str, files: Sequence[PackageFile], places: Mapping[str, str]) -> bytes:
@@ -133,21 +133,21 @@ def page_of(project: str, files: Sequence[PackageFile], places: Mapping[str, str
     Args:
         places: filename -> where it is offered.
     """
-    told = [{**file.described, "filename": file.filename, "url": places[file.filename]} for file in files]
-    return json.dumps({"meta": {"api-version": "1.0"}, "name": project, "files": told}).encode()
+    entries = [{**file.described, "filename": file.filename, "url": places[file.filename]} for file in files]
+    return json.dumps({"meta": {"api-version": "1.0"}, "name": project, "files": entries}).encode()
 
 
 def _settings(listed: str) -> dict[str, str]:
     """pip's settings: of the command before those of all commands, of the environment before those of files."""
-    found: dict[str, tuple[int, str]] = {}
+    ranked: dict[str, tuple[int, str]] = {}
     for line in listed.splitlines():
         match = _SETTING.fullmatch(line.strip())
         if match is None:
             continue
         rank = {"global": 0, "install": 1}.get(match["section"], 2)
-        if match["name"] not in found or found[match["name"]][0] <= rank:
-            found[match["name"]] = (rank, str(ast.literal_eval(match["value"])))
-    return {name: value for name, (_, value) in found.items()}
+        if match["name"] not in ranked or ranked[match["name"]][0] <= rank:
+            ranked[match["name"]] = (rank, str(ast.literal_eval(match["value"])))
+    return {name: value for name, (_, value) in ranked.items()}
 
 
 def _local(place: str) -> str:
@@ -186,11 +186,11 @@ class _Links(HTMLParser):
     def __init__(self, url: str) -> None:
         super().__init__()
         self._base = url
-        self.found: list[PackageFile] = []
+        self.files: list[PackageFile] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        target = given.get("href")
+        attributes = dict(attrs)
+        target = attributes.get("href")
         if target is None or tag not in ("a", "base"):
             return
         try:
@@ -203,11 +203,11 @@ class _Links(HTMLParser):
             self._base = address
             return
         described: dict[str, Any] = {"hashes": _hashes(fragment)}
-        if python := given.get("data-requires-python"):
+        if python := attributes.get("data-requires-python"):
             described["requires-python"] = python
-        if "data-yanked" in given:
-            described["yanked"] = given["data-yanked"] or True
-        self.found.append(PackageFile(filename=name, url=address, described=described))
+        if "data-yanked" in attributes:
+            described["yanked"] = attributes["data-yanked"] or True
+        self.files.append(PackageFile(filename=name, url=address, described=described))
 
 
 def _hashes(fragment: str) -> dict[str, str]:

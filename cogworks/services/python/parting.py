@@ -8,7 +8,7 @@ from cogworks.services.python.report import NEXT
 from cogworks.services.python.runners import Runner
 
 _LONGEST_S = 1_000_000.0
-"""What is told beyond it, nobody measured."""
+"""A longer time in a record was never measured."""
 
 
 def parted(
@@ -21,7 +21,7 @@ def parted(
 ) -> TestReport:
     """The report without what was cut off in the middle, which is `left` with all that was not begun.
 
-    Where not even the first came to its end the report stays one that timed out, and says which that is.
+    Where not even the first finished the report stays one that timed out, and says which that is.
 
     Args:
         records: as `read_records` gives them.
@@ -29,7 +29,7 @@ def parted(
     """
     if not (report.timed_out or any(record["kind"] == "over" for record in records)):
         return report
-    planned, finished, begun = _told(records)
+    planned, finished, begun = _progress(records)
     waiting = dict.fromkeys(_unit(test, runner) for test in planned if test not in finished)
     done = {_unit(test, runner) for test in planned} - waiting.keys()
     if not done or not waiting:
@@ -42,13 +42,13 @@ def parted(
 
 def seconds_of(records: Sequence[Mapping[str, Any]], report: TestReport) -> dict[str, float]:
     """File -> how long loading it and its tests took, as far as they ended."""
-    known = {case.id.split("::", 1)[0] for case in report.cases}
-    found: dict[str, float] = {}
+    files = {case.id.split("::", 1)[0] for case in report.cases}
+    seconds: dict[str, float] = {}
     for _, name, took_s in _durations(records):
         file = name.split("::", 1)[0]
-        if file in known:
-            found[file] = found.get(file, 0.0) + took_s
-    return {file: round(took_s, 2) for file, took_s in found.items()}
+        if file in files:
+            seconds[file] = seconds.get(file, 0.0) + took_s
+    return {file: round(took_s, 2) for file, took_s in seconds.items()}
 
 
 def slowest_of(records: Sequence[Mapping[str, Any]], report: TestReport) -> float:
@@ -81,7 +81,7 @@ def undivided(command: str) -> str:
     )
 
 
-def _told(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], set[str], set[str]]:
+def _progress(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], set[str], set[str]]:
     """The tests that were to run, those that ended, and those that began."""
     planned: dict[str, None] = {}
     finished, begun = set[str](), set[str]()
@@ -93,7 +93,7 @@ def _told(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], set[str], se
         elif record["kind"] == "finish":
             finished.add(record["id"])
         elif record == NEXT:
-            # What ended its process came to an end by it.
+            # A test that ended its process has ended with it.
             finished |= begun
     return [*planned], finished, begun
 

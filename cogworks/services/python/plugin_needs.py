@@ -19,7 +19,7 @@ _FROM_WHERE = "name the package of the plugin that brings it under `[environment
 class _Sign(NamedTuple):
     """Words of pytest, what they name, whose that is, and what to do where nobody knows."""
 
-    found: re.Pattern[str]
+    pattern: re.Pattern[str]
     what: str
     plugin: Callable[[str], str | None]
     otherwise: str
@@ -73,8 +73,8 @@ def asked_of_plugins(errors: Iterable[str]) -> tuple[dict[str, str], tuple[str, 
 
 def _named(error: str) -> Iterator[tuple[_Sign, str]]:
     for sign in _SIGNS:
-        for found in sign.found.finditer(error):
-            names = found["names"]
+        for match in sign.pattern.finditer(error):
+            names = match["names"]
             if sign.plugin is plugin_of_option:
                 yield from ((sign, each) for each in _OPTION.findall(_without_values(names)))
             else:

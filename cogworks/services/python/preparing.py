@@ -44,10 +44,10 @@ def prepared(
         room.put_all_of(repository)
         call = ToolCall(("/bin/sh", "-c", command), timeout_s=limit_s)
         try:
-            told = room.run(call, Machine(search_path, isolation))
+            result = room.run(call, Machine(search_path, isolation))
         except NotStarted as error:
             raise PreparationFailed(f"`environment_cmd` was not run: {error}") from error
-        if told.code != 0:
-            ended = "was ended" if told.code is None else f"ended with {told.code}"
-            raise PreparationFailed(f"`environment_cmd` {ended}: {command}\n{told.complaint}")
+        if result.code != 0:
+            ended = "was ended" if result.code is None else f"ended with {result.code}"
+            raise PreparationFailed(f"`environment_cmd` {ended}: {command}\n{result.complaint}")
         yield room.folder

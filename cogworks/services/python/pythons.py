@@ -137,7 +137,7 @@ def python_for(requires: str, wanted: str, search_path: str) -> Python:
     """The service's own where it will do, else the newest of this machine that does.
 
     Args:
-        requires: what the project says (`requires-python`); nobody can keep what nobody can read.
+        requires: what the project says (`requires-python`); what cannot be read is ignored.
         wanted: a version such as `3.12` that the repository's configuration asks for; it wins. Empty: any.
 
     Raises:
@@ -149,14 +149,14 @@ def python_for(requires: str, wanted: str, search_path: str) -> Python:
     suited = [each for each in others(search_path) if _suits(each.version, requires, wanted)]
     if suited:
         return max(suited, key=lambda each: _numbers(each.version))
-    asked = f"the repository wants Python {wanted or requires}"
+    wish = f"the repository wants Python {wanted or requires}"
     if not (example := _example(requires, wanted)):
         oldest = ".".join(map(str, _OLDEST))
-        text = f"{asked}, and tests are run with Python {oldest} and later versions of Python 3 alone."
+        text = f"{wish}, and tests are run with Python {oldest} and later versions of Python 3 alone."
         raise NotBuilt(text, ErrorCode.TOOL_NOT_FOUND)
     here = ", ".join(dict.fromkeys([own.version, *(each.version for each in others(search_path))]))
     raise NotBuilt(
-        f"{asked}, and this machine has {here}. Put one on PATH, or install one with `uv python install {example}`; or start the "
+        f"{wish}, and this machine has {here}. Put one on PATH, or install one with `uv python install {example}`; or start the "
         "service with another one: install cogworks there, and name that program in `command` of `.cogworks/services.toml`.",
         ErrorCode.TOOL_NOT_FOUND,
     )
@@ -165,12 +165,12 @@ def python_for(requires: str, wanted: str, search_path: str) -> Python:
 @cache
 def others(search_path: str) -> tuple[Python, ...]:
     """The Pythons on PATH, and those of pyenv and uv, that run and are new enough; each version once."""
-    found: dict[str, Python] = {}
+    by_version: dict[str, Python] = {}
     for program in _programs(search_path):
         python = asked_python(program)
         if python is not None and _numbers(python.version) >= _OLDEST:
-            found.setdefault(python.version, python)
-    return tuple(found.values())
+            by_version.setdefault(python.version, python)
+    return tuple(by_version.values())
 
 
 def home_of_user() -> Path:

@@ -33,13 +33,13 @@ def remedies(
     Args:
         errors: the collection errors of a run.
         is_own: whether a top-level module is one of the repository.
-        at_setup: what was said of tests that could be loaded and not begun.
+        at_setup: the messages of tests that could be loaded and not begun.
         behind_try: modules that are imported where they are there, and used all the same.
         left_out: what was not obeyed.
         packages: those that `[environment] packages` has already.
     """
     errors = tuple(errors)
-    missing = {found[-1] for error in errors if (found := _MISSING.findall(error))}
+    missing = {names[-1] for error in errors if (names := _MISSING.findall(error))}
     asked = {match["name"] for error in errors for each in _ASKED_FOR for match in each.finditer(error)}
     own = sorted(name for name in missing if is_own(name.split(".")[0]))
     silent = {
@@ -48,23 +48,23 @@ def remedies(
     foreign = sorted({name for name in missing if name not in own} | silent)
     plugins, others = asked_of_plugins((*errors, *at_setup))
     line = _line(foreign, plugins, packages)
-    told = []
+    sentences = []
     if foreign:
-        told.append(
+        sentences.append(
             f"Name the package that brings {_listed(foreign)} in `.cogworks/config.toml` of the default branch: under `[environment]`: "
             f"`{line}`. Or declare it where the project does, as a dependency, an extra or a group for its tests."
         )
-        told += [f"This was not installed: {note}." for note in left_out[:_MOST_NOTES]]
+        sentences += [f"This was not installed: {note}." for note in left_out[:_MOST_NOTES]]
     if own:
-        told.append(
+        sentences.append(
             f"{_listed(own)} belongs to this repository and is not in it: where building the project generates it, "
             "declare in pyproject.toml how it is built (`[build-system]`); else commit it to the base branch."
         )
-    told += [
+    sentences += [
         f"{what} belongs to {name}, which is not installed. Under `[environment]` in `.cogworks/config.toml`: `{line}`; or take it out."
         for what, name in plugins.items()
     ]
-    return (*told, *others)
+    return (*sentences, *others)
 
 
 def is_module_of(folder: Path, name: str) -> bool:

@@ -97,8 +97,11 @@ def read_run(
         roots: absolute directory -> what to print instead.
         hidden: number of a process that was shut out, from 0 -> what it could not load anything of.
     """
-    said = [_as_it_said(process, told) for process, told in zip(ended, _by_process(records), strict=False)]
-    ended = [*said, *ended[len(said) :]]
+    corrected = [
+        _with_reported_end(process, own_records)
+        for process, own_records in zip(ended, _by_process(records), strict=False)
+    ]
+    ended = [*corrected, *ended[len(corrected) :]]
     errors = [
         f"{place}: no test could be loaded:\n{stable(ended[number].output, roots)}"
         for number, place in hidden.items()
@@ -110,8 +113,8 @@ def read_run(
     ]
     errors += [
         f"{place}: {_death('while this was loaded', process, roots)}"
-        for process, told in zip(ended, _by_process(records), strict=False)
-        if (place := _loading(told)) and not process.timed_out
+        for process, own_records in zip(ended, _by_process(records), strict=False)
+        if (place := _loading(own_records)) and not process.timed_out
     ]
     is_known = len(ended) - 1 in hidden
     complaint = None if is_known else _complaint(records, ended[-1], collected=bool(errors))
@@ -134,8 +137,8 @@ def read_run(
 def _versions(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What the plugin said before the first test; what a test may have written later does not count."""
     first = next((record for record in records if record != NEXT), {})
-    told = first["versions"] if first.get("kind") == "tools" else {}
-    return {str(tool): str(version)[:_MAX_VERSION_CHARS] for tool, version in told.items()}
+    versions = first["versions"] if first.get("kind") == "tools" else {}
+    return {str(tool): str(version)[:_MAX_VERSION_CHARS] for tool, version in versions.items()}
 
 
 def read_records(lines: Iterable[bytes], keys: Sequence[bytes] = ()) -> list[dict[str, Any]]:
@@ -163,8 +166,8 @@ def read_records(lines: Iterable[bytes], keys: Sequence[bytes] = ()) -> list[dic
             if _is_sound(record):
                 records.append(record)
     if strange:
-        told = f"write {strange} line(s) into the report of the tests, which count for nothing"
-        records.insert(0, {"kind": "attempt", "id": "", "text": told})
+        note = f"write {strange} line(s) into the report of the tests, which count for nothing"
+        records.insert(0, {"kind": "attempt", "id": "", "text": note})
     return records
 
 
@@ -194,15 +197,15 @@ def shut_out(records: Sequence[Mapping[str, Any]], ended: Ended, copy: Path) -> 
     Args:
         copy: what the folder is relative to.
     """
-    found = None if _by_process(records)[-1] else _NO_CONFTEST.search(ended.output)
-    folder = Path(found["path"]).parent if found else None
+    match = None if _by_process(records)[-1] else _NO_CONFTEST.search(ended.output)
+    folder = Path(match["path"]).parent if match else None
     if folder is None:
         return ""
     return folder.relative_to(copy).as_posix() if folder.is_relative_to(copy) else EVERYTHING
 
 
-def _as_it_said(ended: Ended, records: Sequence[Mapping[str, Any]]) -> Ended:
-    """A process that was ended after its last test, with the end that it had told."""
+def _with_reported_end(ended: Ended, records: Sequence[Mapping[str, Any]]) -> Ended:
+    """A process that was ended after its last test, with the end that it had reported."""
     last = records[-1] if records else {}
     if ended.code != _OVER_ITS_TIME or last.get("kind") != "end":
         return ended
@@ -225,13 +228,13 @@ def _breaks(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 def _by_process(records: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
     """The records of each process, of the first one first."""
-    found: list[list[Mapping[str, Any]]] = [[]]
+    groups: list[list[Mapping[str, Any]]] = [[]]
     for record in records:
         if record == NEXT:
-            found.append([])
+            groups.append([])
         else:
-            found[-1].append(record)
-    return found
+            groups[-1].append(record)
+    return groups
 
 
 def _loading(records: Sequence[Mapping[str, Any]]) -> str:
@@ -312,20 +315,20 @@ def _cases(
         test: f"{_runner(records)} failed itself during this test:\n{text}" for test, text in _breaks(records)
     }
     return tuple(
-        _case(test, found, roots)
+        _case(test, own_phases, roots)
         if test not in died_with
         else TestCase(id=test, outcome="error", message=stable(broken[test], roots))
         if test in broken
         else _unfinished(test, died_with[test], roots)
-        for test, found in phases.items()
+        for test, own_phases in phases.items()
     )
 
 
 def _passed_over(records: Sequence[Mapping[str, Any]], roots: Mapping[str, str]) -> list[TestCase]:
     """The files and classes that were skipped as a whole, each as one test that was."""
-    told = {record["id"]: record["text"] for record in records if record["kind"] == "passed-over"}
+    reasons = {record["id"]: record["text"] for record in records if record["kind"] == "passed-over"}
     return [
-        TestCase(id=place, outcome="skipped", message=stable(text, roots)) for place, text in told.items()
+        TestCase(id=place, outcome="skipped", message=stable(text, roots)) for place, text in reasons.items()
     ]
 
 
@@ -350,13 +353,13 @@ def _unfinished(test: str, ended: Ended, roots: Mapping[str, str]) -> TestCase:
 
 def _death(moment: str, ended: Ended, roots: Mapping[str, str]) -> str:
     """How a process ended, and where in the code if it said so, as pytest would: the innermost frame last."""
-    found = _CRASH.search(ended.output)
+    crash = _CRASH.search(ended.output)
     frames = [
         f"{frame['place']}:{frame['line']}: in {frame['name']}"
-        for frame in _CRASH_FRAME.finditer(found["frames"] if found else "")
+        for frame in _CRASH_FRAME.finditer(crash["frames"] if crash else "")
     ]
-    said = f"the test process ended {moment} ({_end(ended)})"
-    return "\n".join([said, *stable("\n".join(reversed(frames)), roots).splitlines()])
+    sentence = f"the test process ended {moment} ({_end(ended)})"
+    return "\n".join([sentence, *stable("\n".join(reversed(frames)), roots).splitlines()])
 
 
 def _complaint(records: Sequence[Mapping[str, Any]], ended: Ended, *, collected: bool) -> str | None:

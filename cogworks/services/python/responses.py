@@ -11,10 +11,10 @@ from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.answers import answered, blocking, listed, outside, refused
 from cogworks.vocabulary import Severity, Value
 
-__all__ = ["blocking", "found", "listed", "outside", "refused"]
+__all__ = ["blocking", "listed", "outside", "refused", "response_of"]
 
 
-def found(
+def response_of(
     request: Request,
     diagnostics: Sequence[Diagnostic],
     result: Mapping[str, Any],
@@ -38,7 +38,7 @@ def _pytest_version() -> str:
 
 
 MAX_FINDINGS = 1_000
-"""So many findings one answer tells, the worst first; the rest is counted."""
+"""So many findings one answer lists, the worst first; the rest is counted."""
 _ORDER = {Severity.BLOCKING: 0, Severity.WARNING: 1, Severity.INFORMATIONAL: 2}
 
 
@@ -58,8 +58,8 @@ def skipped(tool: str, reason: str, *, place: str = "", also: Sequence[Diagnosti
         place: the file that asks for the tool; a warning there says that it was left out. Empty: nothing asks for it.
         also: what is known all the same.
     """
-    told = (left_out(place, f"{tool} was left out: {reason}"),) if place else ()
-    return Checked(run=ToolRun(tool=tool, status="skipped", reason=reason), findings=(*told, *also))
+    warnings = (left_out(place, f"{tool} was left out: {reason}"),) if place else ()
+    return Checked(run=ToolRun(tool=tool, status="skipped", reason=reason), findings=(*warnings, *also))
 
 
 def left_out(place: str, text: str) -> Diagnostic:
@@ -77,17 +77,17 @@ def versions(parts: Iterable[Checked]) -> dict[str, str]:
     return {part.run.tool: part.version for part in parts if part.version}
 
 
-def told(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def sorted_findings(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Findings in the order of their places, each once; where there are too many, the worst of them."""
-    found = sorted(
+    findings = sorted(
         set(diagnostics), key=lambda each: (each.artifact, each.line or 0, each.category, each.message)
     )
-    if len(found) <= MAX_FINDINGS:
-        return tuple(found)
-    worst = sorted(found, key=lambda each: _ORDER[each.severity])
-    more = len(found) - MAX_FINDINGS
+    if len(findings) <= MAX_FINDINGS:
+        return tuple(findings)
+    worst = sorted(findings, key=lambda each: _ORDER[each.severity])
+    more = len(findings) - MAX_FINDINGS
     kept = set(worst[:MAX_FINDINGS])
     note = left_out(
         worst[MAX_FINDINGS].artifact, f"{more} more finding(s), of this and other files, are not listed"
     )
-    return (*(each for each in found if each in kept), note)
+    return (*(each for each in findings if each in kept), note)

@@ -26,13 +26,13 @@ from cogworks.services.python.linting import (
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import (
     Checked,
-    found,
     left_out,
     listed,
     outside,
     refused,
+    response_of,
     skipped,
-    told,
+    sorted_findings,
     tool_runs,
     versions,
 )
@@ -88,15 +88,15 @@ class Rules(Value):
         fitting = [each for each in self.severities if code.startswith(each)]
         return self.severities[max(fitting, key=len)] if fitting else severity_of(code)
 
-    def applies(self, found: Diagnostic) -> bool:
-        """Whether a finding is one where it is."""
-        code = code_of(found)
-        return code not in NOT_FOR_TESTS or code in self.named or not is_test_file(found.artifact)
+    def applies(self, finding: Diagnostic) -> bool:
+        """Whether a finding counts where it is."""
+        code = code_of(finding)
+        return code not in NOT_FOR_TESTS or code in self.named or not is_test_file(finding.artifact)
 
 
-def code_of(found: Diagnostic) -> str:
-    """The rule that found it."""
-    return found.message.split(":", maxsplit=1)[0]
+def code_of(finding: Diagnostic) -> str:
+    """The rule that a finding comes from."""
+    return finding.message.split(":", maxsplit=1)[0]
 
 
 def rules_for(params: ReviewRulesParams, settings: RuleSettings) -> Rules:
@@ -167,9 +167,9 @@ class Flake8(Value):
 def ignored_by(root: Path, settings: Settings) -> tuple[str, ...]:
     """The rules that these settings of ruff ignore everywhere.
 
-    Ruff forgets them as soon as it is told on its command line what to select; what it ignores by file it does not forget.
+    Ruff forgets them as soon as its command line says what to select; what it ignores by file it does not forget.
     """
-    found: list[str] = []
+    codes: list[str] = []
     for place in settings.chain:
         tables = read_toml(root, place)
         own = {} if isinstance(tables, str) else tables
@@ -178,9 +178,9 @@ def ignored_by(root: Path, settings: Settings) -> tuple[str, ...]:
         lint = own.get("lint")
         for table in (own, lint if isinstance(lint, dict) else {}):
             for key in ("ignore", "extend-ignore"):
-                given = table.get(key)
-                found += [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
-    return tuple(dict.fromkeys(each for each in found if _CODE.fullmatch(each) or each == "ALL"))
+                value = table.get(key)
+                codes += [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return tuple(dict.fromkeys(each for each in codes if _CODE.fullmatch(each) or each == "ALL"))
 
 
 def flake8_settings(root: Path, *, besides: Collection[str] = ()) -> Flake8 | None:
@@ -255,7 +255,7 @@ _Key = tuple[str, int | None, str]
 def review_rules(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`.
 
-    What the repository's own settings do not want to hear of is left out, unless the change under review touches them:
+    What the repository's own settings silence is left out, unless the change under review touches them:
     nobody silences a rule about their own work.
     """
     params = ReviewRulesParams.model_validate(request.params)
@@ -277,7 +277,7 @@ def review_rules(request: Request, folder: Path, machine: Machine) -> Response:
     problems += [each for part in parts for each in part.findings]
     counts = {"artifacts": len(ours), "skipped": len(params.artifacts) - len(ours)}
     result = tool_runs(parts).model_dump(mode="json")
-    return found(request, told(problems), result, counts=counts, tools=versions(parts))
+    return response_of(request, sorted_findings(problems), result, counts=counts, tools=versions(parts))
 
 
 def _reviewed(
@@ -338,11 +338,11 @@ def _wanted_here(
     return frozenset(wanted), tuple(unusable)
 
 
-def _key(found: Diagnostic) -> _Key:
-    return found.artifact, found.line, code_of(found)
+def _key(finding: Diagnostic) -> _Key:
+    return finding.artifact, finding.line, code_of(finding)
 
 
-def _hushed(found: Diagnostic) -> Diagnostic:
+def _hushed(finding: Diagnostic) -> Diagnostic:
     """A finding that the file itself suppresses: a reviewer may want to know, nothing more."""
-    text = f"{found.message} (suppressed by a comment in the file)"
-    return found.model_copy(update={"severity": Severity.INFORMATIONAL, "message": text})
+    text = f"{finding.message} (suppressed by a comment in the file)"
+    return finding.model_copy(update={"severity": Severity.INFORMATIONAL, "message": text})

@@ -79,41 +79,41 @@ def _narrowed(params: Mapping[str, Any], root: str) -> dict[str, Any]:
     Raises:
         _Elsewhere: a file or test that is asked about is not in it.
     """
-    found = dict(params)
+    narrowed = dict(params)
     for key in ("artifacts", "tests", "groups", "artifact", "test"):
-        if key in found:
-            found[key] = _inside(found[key], root)
-    if found.get("steps_of"):
-        found["steps_of"] = _inside(found["steps_of"], root)
+        if key in narrowed:
+            narrowed[key] = _inside(narrowed[key], root)
+    if narrowed.get("steps_of"):
+        narrowed["steps_of"] = _inside(narrowed["steps_of"], root)
     if root in _texts(params.get("tests")):
         # The folder itself is its whole suite.
-        found["tests"] = []
-    if "changed" in found:
-        found["changed"] = [
-            _inside(path, root) for path in _texts(found["changed"]) if _is_inside(path, root)
+        narrowed["tests"] = []
+    if "changed" in narrowed:
+        narrowed["changed"] = [
+            _inside(path, root) for path in _texts(narrowed["changed"]) if _is_inside(path, root)
         ]
     for key in ("lines", "mistakes_in"):
-        if isinstance(stretches := found.get(key), dict):
-            found[key] = {
+        if isinstance(stretches := narrowed.get(key), dict):
+            narrowed[key] = {
                 _inside(path, root): each for path, each in stretches.items() if _is_inside(path, root)
             }
-    if isinstance(against := found.get("against"), dict):
+    if isinstance(against := narrowed.get("against"), dict):
         # Its files are those of the whole repository.
-        found["against"] = _narrowed(against, root)
-    if "seeds" in found:
+        narrowed["against"] = _narrowed(against, root)
+    if "seeds" in narrowed:
         # Names of symbols stand among them.
-        found["seeds"] = [
-            _inside(seed, root) if _is_inside(seed, root) else seed for seed in _texts(found["seeds"])
+        narrowed["seeds"] = [
+            _inside(seed, root) if _is_inside(seed, root) else seed for seed in _texts(narrowed["seeds"])
         ]
-    return found
+    return narrowed
 
 
 def _is_inside(path: str, root: str) -> bool:
     return path == root or path.startswith((f"{root}/", f"{root}::"))
 
 
-def _texts(found: Any) -> list[str]:
-    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _inside(path: Any, root: str) -> Any:
@@ -140,8 +140,8 @@ def _widened(response: Response, root: str) -> Response:
     return response.model_copy(update={"result": _result(response.result, root), "diagnostics": diagnostics})
 
 
-def _result(found: Mapping[str, Any], root: str) -> dict[str, Any]:
-    result: dict[str, Any] = {key: _value(key, value, root) for key, value in found.items()}
+def _result(original: Mapping[str, Any], root: str) -> dict[str, Any]:
+    result: dict[str, Any] = {key: _value(key, value, root) for key, value in original.items()}
     if isinstance(modules := result.get("modules"), dict):
         result["modules"] = {name: _outside(path, root) for name, path in modules.items()}
     if isinstance(commands := result.get("commands"), list):
@@ -163,8 +163,8 @@ def _value(key: str, value: Any, root: str) -> Any:
     return value
 
 
-def _case(found: Any, root: str) -> Any:
-    return {**found, "id": _outside(found["id"], root), "message": _frames(found.get("message", ""), root)}
+def _case(case: Any, root: str) -> Any:
+    return {**case, "id": _outside(case["id"], root), "message": _frames(case.get("message", ""), root)}
 
 
 def _placed(key: str, value: str, root: str) -> str:
@@ -178,12 +178,12 @@ def _placed(key: str, value: str, root: str) -> str:
     return f"{_outside(place, root)}{separator}{_frames(text, root)}" if separator else value
 
 
-def _of_lines(found: Mapping[str, Any], root: str) -> dict[str, Any]:
-    return {_outside(path, root): stretches for path, stretches in found.items()}
+def _of_lines(by_path: Mapping[str, Any], root: str) -> dict[str, Any]:
+    return {_outside(path, root): stretches for path, stretches in by_path.items()}
 
 
 def _frames(text: str, root: str) -> str:
-    return _FRAME.sub(lambda found: _outside(found["path"], root), text)
+    return _FRAME.sub(lambda match: _outside(match["path"], root), text)
 
 
 def _message(text: str, artifact: str, root: str) -> str:

@@ -47,7 +47,7 @@ def is_foreign(words: Sequence[str]) -> bool:
 
 
 def reports_by_order(words: Sequence[str]) -> bool:
-    """Whether a command is started with a reporter of ours that is told in a file what is wanted."""
+    """Whether a command is started with a reporter of ours that reads its order from a file."""
     return runner_of(words) in ("unittest", "django")
 
 
@@ -77,7 +77,7 @@ def started(python: Path, words: Sequence[str], own: Sequence[str], tests: Seque
 
 
 def _without_place(words: Sequence[str]) -> list[str]:
-    """Our reporters are told of the tests in another way."""
+    """Our reporters learn of the tests in another way."""
     return [word for word in words if word != PLACE]
 
 
@@ -127,7 +127,7 @@ def without_the_runners_end(ended: Ended, records: Sequence[Mapping[str, Any]]) 
 
 
 def refuse_silence(words: Sequence[str], records: Collection[Mapping[str, Any]], ended: Ended) -> None:
-    """Raises NotKept when a command came to its end and reported nothing at all."""
+    """Raises NotKept when a command finished and reported nothing at all."""
     if not words or records or ended.timed_out or ended.code is None:
         return
     name = shlex.join(words)
@@ -139,8 +139,8 @@ def refuse_silence(words: Sequence[str], records: Collection[Mapping[str, Any]],
         )
     else:
         reason = f"`{name}` reported no test; correct the command, or what it needs"
-    said = "\n".join(ended.output.strip().splitlines()[-_MOST_LINES:])
-    raise NotKept(f"{reason}. It ended with exit code {ended.code} and said:\n{said or 'nothing'}")
+    last_lines = "\n".join(ended.output.strip().splitlines()[-_MOST_LINES:])
+    raise NotKept(f"{reason}. It ended with exit code {ended.code} and said:\n{last_lines or 'nothing'}")
 
 
 def refuse_strangers(words: Sequence[str], tests: Sequence[str], report: TestReport) -> None:

@@ -40,10 +40,10 @@ def read_toml(root: Path, path: str) -> Mapping[str, Any] | str:
 
 def tool_table(tables: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:
     """A table below `[tool]` of a `pyproject.toml`; None when there is none."""
-    found: Any = tables.get("tool")
+    table: Any = tables.get("tool")
     for name in names:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else None
+        table = table.get(name) if isinstance(table, Mapping) else None
+    return table if isinstance(table, Mapping) else None
 
 
 def ruff_settings(root: Path, path: str) -> Settings | None:
@@ -80,12 +80,12 @@ def _chained(root: Path, first: str) -> Settings:
         tables = read_toml(root, place)
         if isinstance(tables, str):
             return Settings(path=first, problem=f"{place}: {tables}")
-        given = _extended(tables, place)
-        if given is None:
+        target = _extended(tables, place)
+        if target is None:
             break
-        place = _inside(place, given)
+        place = _inside(place, target)
         if place is None:
-            text = f"{chain[-1]} extends {given!r}, which is not a plain path inside the repository"
+            text = f"{chain[-1]} extends {target!r}, which is not a plain path inside the repository"
             return Settings(path=first, problem=text)
     return Settings(path=first, chain=tuple(chain))
 
@@ -96,11 +96,11 @@ def _extended(tables: Mapping[str, Any], place: str) -> Any:
     return own.get("extend")
 
 
-def _inside(place: str, given: Any) -> str | None:
+def _inside(place: str, target: Any) -> str | None:
     """The path that `extend` means; None when it leads outside or depends on the machine."""
-    if not isinstance(given, str) or given.startswith(("/", "~")) or "$" in given:
+    if not isinstance(target, str) or target.startswith(("/", "~")) or "$" in target:
         return None
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(place), given))
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(place), target))
     return None if path_problem(path) is not None else path
 
 

@@ -29,7 +29,7 @@ from cogworks.services.python.parting import undivided
 from cogworks.services.python.pythons import Interpreter
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.remedies import is_module_of, remedies
-from cogworks.services.python.responses import blocking, found, refused
+from cogworks.services.python.responses import blocking, refused, response_of
 from cogworks.services.python.runners import NotKept, is_foreign
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.translating import in_other_words
@@ -54,13 +54,13 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
         report = report.model_copy(update={"remedies": (undivided(shlex.join(run.command)),)})
     at_setup = [case.message for case in report.cases if case.outcome == "error"]
     if report.collection_errors or at_setup:
-        told = _remedies(report, at_setup, request, folder, run)
-        report = report.model_copy(update={"remedies": (*report.remedies, *told)})
-    if told_needs := needs(report):
-        report = report.model_copy(update={"remedies": (*report.remedies, *told_needs)})
+        hints = _remedies(report, at_setup, request, folder, run)
+        report = report.model_copy(update={"remedies": (*report.remedies, *hints)})
+    if missing := needs(report):
+        report = report.model_copy(update={"remedies": (*report.remedies, *missing)})
     diagnostics = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
-    return found(request, diagnostics, result, counts=counts, tools=report.versions)
+    return response_of(request, diagnostics, result, counts=counts, tools=report.versions)
 
 
 def can_be_parted(run: Wanted) -> bool:
@@ -124,8 +124,8 @@ def equipped(
     started_s = time.monotonic()
     if machine.environments is None:
         root = request.repository.root if request.repository else ""
-        found = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
-        return asked._replace(interpreter=found, root=root)
+        interpreter = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
+        return asked._replace(interpreter=interpreter, root=root)
     recipe = asked_recipe(request, folder, machine)
     run = asked if asked.command else _in_its_own_way(asked, recipe, folder)
     with_pytest = in_pytest or needs_pytest(recipe, run.command)
@@ -159,8 +159,8 @@ def _run(request: Request, folder: Path, run: Wanted, machine: Machine) -> TestR
         equipped_run = equipped(run, request, folder, machine, in_pytest=True)
         plain = equipped_run._replace(command=(), tests=params.tests)
         report = run_tests(folder, plain, isolation=machine.isolation, search_path=machine.search_path)
-        told = f"`{shlex.join(run.command)}`, which the repository's own tools run, was left for plain pytest: {error}"
-        return report.model_copy(update={"remedies": (told, *report.remedies)})
+        note = f"`{shlex.join(run.command)}`, which the repository's own tools run, was left for plain pytest: {error}"
+        return report.model_copy(update={"remedies": (note, *report.remedies)})
 
 
 def outcome_counts(report: TestReport) -> dict[str, int]:
@@ -189,13 +189,13 @@ def test_diagnostics(report: TestReport) -> list[Diagnostic]:
 
 
 def _wall_diagnostics(report: TestReport) -> list[Diagnostic]:
-    """What the isolation met, and what they could not keep the tests from."""
-    told = list(report.blocked)
+    """What the isolation blocked, and what it could not keep the tests from."""
+    texts = list(report.blocked)
     if report.unprotected:
-        told.append(f"nothing kept the tests from this: {'; '.join(report.unprotected)}")
+        texts.append(f"nothing kept the tests from this: {'; '.join(report.unprotected)}")
     return [
         Diagnostic(artifact=".", severity=Severity.WARNING, category="safety_concern", message=text)
-        for text in told
+        for text in texts
     ]
 
 

@@ -43,7 +43,7 @@ _SHORTEST_S = 0.01
 _SPARED, _MOST_SPARED_S = 0.05, 5.0
 # One failure more or less must not hide the others, whatever the project's own options are.
 _OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
-_MOST_TOLD = 20
+_MOST_SHOWN = 20
 """So many tests are named in a command; the cases name all of them."""
 _CPU_FACTOR = 4
 """Seconds of processor per second of time limit: a suite may use several processors."""
@@ -72,7 +72,7 @@ def run_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, search_
 
 
 def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, search_path: str) -> Observed:
-    """What came of these tests; a missing test file is a collection error and the others run.
+    """The results of these tests; a missing test file is a collection error and the others run.
 
     A test that takes its process with it costs the others nothing: they run in another one. So do those beyond the folder of a
     `conftest.py` without which pytest does not begin.
@@ -98,14 +98,16 @@ def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, sea
         ended, records, hidden = _run(places, wanted._replace(tests=kept), isolation, search_path)
     if kept and takes_no_ids(wanted.command, records, ended[-1]):
         left_s = wanted.timeout_s - (time.monotonic() - began_s)
-        found = _as_a_whole(repository, wanted._replace(tests=(), timeout_s=left_s), isolation, search_path)
-        if found is not None:
-            return found
+        observed = _as_a_whole(
+            repository, wanted._replace(tests=(), timeout_s=left_s), isolation, search_path
+        )
+        if observed is not None:
+            return observed
     whole = whole_report(wanted.command, records, ended[-1], repository, _roots(places))
     if whole is not None:
-        told = f"{_told(wanted, ())} ({AS_A_WHOLE})"
+        shown = f"{_shown(wanted, ())} ({AS_A_WHOLE})"
         unprotected = (*isolation.unprotected, *wanted.interpreter.unprotected)
-        return Observed(whole.model_copy(update={"unprotected": unprotected, "commands": (told,)}))
+        return Observed(whole.model_copy(update={"unprotected": unprotected, "commands": (shown,)}))
     if not hidden:
         refuse_silence(wanted.command, records, ended[-1])
     if is_foreign(wanted.command):
@@ -119,7 +121,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, sea
         "slowest_s": slowest_of(records, report) if wanted.timings else 0.0,
         "collection_errors": (*missing, *report.collection_errors),
         "unprotected": (*isolation.unprotected, *wanted.interpreter.unprotected),
-        "commands": (_told(wanted, kept),),
+        "commands": (_shown(wanted, kept),),
     }
     return Observed(report.model_copy(update=changes), records)
 
@@ -129,10 +131,10 @@ def _as_a_whole(repository: Path, wanted: Wanted, isolation: Isolation, search_p
     if wanted.timeout_s <= 0:
         return None
     try:
-        found = observe_tests(repository, wanted, isolation=isolation, search_path=search_path)
+        observed = observe_tests(repository, wanted, isolation=isolation, search_path=search_path)
     except NotKept:
         return None
-    return None if found.records else found
+    return None if observed.records else observed
 
 
 def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str) -> _Ran:
@@ -145,7 +147,7 @@ def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str)
     if _needs_programs(wanted):
         lay_out_programs(places.programs, wanted.interpreter.python)
     keys: list[bytes] = []
-    with (places.told / _REPORT).open("w+b") as report:
+    with (places.reports / _REPORT).open("w+b") as report:
         while True:
             # A command of the repository's own may start pytest more than once, and there is one key to take.
             keys += () if is_foreign(wanted.command) else (_with_key(report),)
@@ -232,7 +234,7 @@ def _read(report: BinaryIO, keys: Sequence[bytes]) -> list[dict[str, Any]]:
 
 
 def _begin_next(report: BinaryIO) -> None:
-    """Make the report ready for another process: nothing half-written, and told apart from what comes."""
+    """Make the report ready for another process: nothing half-written, and separate from what follows."""
     report.seek(0)
     report.truncate(report.read().rfind(b"\n") + 1)
     report.seek(0, os.SEEK_END)
@@ -248,8 +250,8 @@ def _readable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
 
 
 def _writable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
-    told = (places.told,) if is_foreign(wanted.command) else ()
-    return (places.whole, places.home, places.temporary, *told)
+    reports = (places.reports,) if is_foreign(wanted.command) else ()
+    return (places.whole, places.home, places.temporary, *reports)
 
 
 def _reach(places: Places, wanted: Wanted) -> dict[str, Sequence[str]]:
@@ -281,12 +283,12 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     return [*pytest, "--tb=short", "--color=no", *_OPTIONS]
 
 
-def _told(wanted: Wanted, tests: Sequence[str]) -> str:
+def _shown(wanted: Wanted, tests: Sequence[str]) -> str:
     """The command for people: what decides about outcomes, without what only serves the report or the isolation."""
-    words, shown, more = wanted.command, tests[:_MOST_TOLD], len(tests) - _MOST_TOLD
+    words, shown, more = wanted.command, tests[:_MOST_SHOWN], len(tests) - _MOST_SHOWN
     command = in_words(words, shown) if words else ["python", "-m", "pytest", *_OPTIONS, *shown]
-    told = f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)
-    return f"{told} (what {wanted.instead_of} runs)" if wanted.instead_of else told
+    text = f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)
+    return f"{text} (what {wanted.instead_of} runs)" if wanted.instead_of else text
 
 
 def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, str]:
@@ -316,7 +318,7 @@ def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, 
 
 
 def _on_path(copy: Path, interpreter: Interpreter) -> tuple[Path, ...]:
-    """Where modules of the project and what was built of it are found."""
+    """The folders of the project's modules and of what was built of them."""
     own = interpreter.sources
     if own is None:
         own = ("src",) if (copy / "src").is_dir() else ("",)
@@ -324,13 +326,13 @@ def _on_path(copy: Path, interpreter: Interpreter) -> tuple[Path, ...]:
 
 
 def _handed_on(places: Places, wanted: Wanted) -> dict[str, str]:
-    """What tells pytest our options where somebody else starts it."""
+    """The variables that pass our options to pytest where another program starts it."""
     if reports_by_order(wanted.command):
         return {VARIABLE: str(places.programs / FILE)}
     if not is_foreign(wanted.command):
         return {}
-    # Whoever starts pytest may hand on no open file; a variable most of them do.
-    own = shlex.join(_options(places, wanted, f"--cogworks-report-file={places.told / _REPORT}"))
+    # A program that starts pytest may hand on no open file; most hand on a variable.
+    own = shlex.join(_options(places, wanted, f"--cogworks-report-file={places.reports / _REPORT}"))
     return {_ADDED: f"{wanted.environment.get(_ADDED, '')} {own}".strip()}
 
 

@@ -33,23 +33,23 @@ def in_other_words(run: Wanted, request: Request, folder: Path, search_path: str
     base = request.repository.base if request.repository else None
     root = request.repository.root if request.repository else ""
     texts = _texts(folder, base, root, files_read(words), search_path)
-    found = translated(words, texts) if texts else None
-    if found is not None:
-        told = f"`{shlex.join(words)}`, by {found.source}"
+    translation = translated(words, texts) if texts else None
+    if translation is not None:
+        original = f"`{shlex.join(words)}`, by {translation.source}"
         run = run._replace(
-            command=found.command,
-            tests=run.tests or found.paths,
-            environment={**found.variables, **run.environment},
-            instead_of=told,
+            command=translation.command,
+            tests=run.tests or translation.paths,
+            environment={**translation.variables, **run.environment},
+            instead_of=original,
         )
     return _with_paths_apart(_with_doctests(run), folder)
 
 
 def _with_doctests(run: Wanted) -> Wanted:
-    found = doctest_words(run.command)
-    if found is None:
+    doctests = doctest_words(run.command)
+    if doctests is None:
         return run
-    words, files = found
+    words, files = doctests
     return run._replace(
         command=words, tests=run.tests or files, instead_of=run.instead_of or f"`{shlex.join(run.command)}`"
     )
@@ -77,15 +77,15 @@ def _texts(
 ) -> dict[str, str]:
     """Those of the files that are there: of the commit, so that no change decides how its own tests run."""
     whole = whole_of(folder, root)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for path in paths:
         if base is None or not (whole / ".git").exists():
             file = read_file(folder, path)
             if file is not None:
-                found[path] = file.data.decode(errors="replace")
+                texts[path] = file.data.decode(errors="replace")
         elif (text := _committed(whole, base, f"{root}/{path}" if root else path, search_path)) is not None:
-            found[path] = text
-    return found
+            texts[path] = text
+    return texts
 
 
 def _committed(whole: Path, base: str, path: str, search_path: str) -> str | None:

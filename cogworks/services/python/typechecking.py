@@ -88,13 +88,13 @@ def read_mypy(output: bytes, asked: Sequence[str]) -> Reported | None:
 
 
 def reason_in(output: bytes, complaint: str) -> str:
-    """Why mypy gave up, from whatever it said."""
+    """Why mypy gave up, from what it printed."""
     try:
         records = [json.loads(line) for line in output.splitlines() if line.strip()]
-        told = [f"{record['file']}:{record['line']}: {record['message']}" for record in records[:3]]
+        lines = [f"{record['file']}:{record['line']}: {record['message']}" for record in records[:3]]
     except (ValueError, TypeError, KeyError):
-        told = []
-    return "; ".join([*told, *complaint.splitlines()[-3:]]) or "it said nothing"
+        lines = []
+    return "; ".join([*lines, *complaint.splitlines()[-3:]]) or "it said nothing"
 
 
 def _finding(record: Mapping[str, Any], *, is_certain: bool) -> Diagnostic:
@@ -168,10 +168,10 @@ def _mypy(root: Path, asked: Sequence[str], checker: TypeChecker, machine: Machi
         # Behind `./` no file name is taken for an option.
         room.put(_LIST, "".join(f"./{path}\n" for path in asked).encode())
         command = [*_MYPY, f"--config-file={checker.place}", *targets]
-        said = room.run(ToolCall(command, timeout_s=TYPES_LIMIT_S), machine)
-    reported = read_mypy(said.output, asked) if said.code in (0, 1) else None
+        result = room.run(ToolCall(command, timeout_s=TYPES_LIMIT_S), machine)
+    reported = read_mypy(result.output, asked) if result.code in (0, 1) else None
     if reported is None:
-        return skipped("mypy", reason_in(said.output, said.complaint), place=checker.place)
+        return skipped("mypy", reason_in(result.output, result.complaint), place=checker.place)
     return Checked(
         run=ToolRun(tool="mypy"),
         version=installed_version("mypy") or "",
@@ -181,15 +181,15 @@ def _mypy(root: Path, asked: Sequence[str], checker: TypeChecker, machine: Machi
 
 def _doubts(lacking: Sequence[str], checker: TypeChecker, machine: Machine) -> list[Diagnostic]:
     """What makes the findings less than certain, or the run less than safe."""
-    found = []
+    doubts = []
     if lacking:
         text = f"mypy lacked modules, so none of its errors blocks: {'; '.join(lacking[:5])}"
-        found.append(left_out(checker.place, text))
+        doubts.append(left_out(checker.place, text))
     if checker.has_plugins and machine.isolation.unprotected:
         text = f"nothing kept the plugins of mypy from this: {'; '.join(machine.isolation.unprotected)}"
-        found.append(
+        doubts.append(
             Diagnostic(
                 artifact=checker.place, severity=Severity.WARNING, category="safety_concern", message=text
             )
         )
-    return found
+    return doubts

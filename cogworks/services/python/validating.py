@@ -10,7 +10,15 @@ from cogworks.domain_services.checking import ValidateParams
 from cogworks.domain_services.messages import Caller, Diagnostic, Request, Response
 from cogworks.services.python.linting import lint
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.responses import Checked, blocking, found, outside, told, tool_runs, versions
+from cogworks.services.python.responses import (
+    Checked,
+    blocking,
+    outside,
+    response_of,
+    sorted_findings,
+    tool_runs,
+    versions,
+)
 from cogworks.services.python.syntax import is_python, missing, syntax_problems
 from cogworks.services.python.typechecking import check_types
 from cogworks.vocabulary import Severity
@@ -37,15 +45,15 @@ def validate(request: Request, folder: Path, machine: Machine) -> Response:
     problems += _beyond_syntax(parts, broken={each.artifact for each in problems if _is_broken(each)})
     counts = {"artifacts": len(ours), "skipped": len(params.artifacts) - len(ours)}
     result = tool_runs(parts).model_dump(mode="json")
-    return found(request, told(problems), result, counts=counts, tools=versions(parts))
+    return response_of(request, sorted_findings(problems), result, counts=counts, tools=versions(parts))
 
 
 def _by_tools(root: Path, paths: Sequence[str], machine: Machine, caller: Caller) -> Sequence[Checked]:
     return (*lint(root, paths, machine), *check_types(root, paths, machine, caller=caller)) if paths else ()
 
 
-def _is_broken(found: Diagnostic) -> bool:
-    return found.category == "syntax_error" and found.severity is Severity.BLOCKING
+def _is_broken(finding: Diagnostic) -> bool:
+    return finding.category == "syntax_error" and finding.severity is Severity.BLOCKING
 
 
 def _beyond_syntax(parts: Sequence[Checked], *, broken: set[str]) -> list[Diagnostic]:

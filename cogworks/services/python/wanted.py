@@ -30,7 +30,7 @@ class Wanted(NamedTuple):
     parts: bool = False
     """Whether files for which there is no time are left for another run."""
     timings: bool = False
-    """Whether it is told how long each file took."""
+    """Whether the report says how long each file took."""
     ends_s: float | None = None
     """By when, on the monotonic clock, no further file shall be running; None: whenever."""
     test_timeout_s: float = 300.0

@@ -22,7 +22,7 @@ _SAYS_PYTEST = re.compile(
 """Its summary, or its complaint where it ended before it looked for tests."""
 _NEVER_BEGAN = re.compile(r"(?i)No rule to make target|command not found|: not found$|^usage: ", re.MULTILINE)
 _NOT_EXECUTED = (126, 127)
-"""Exit codes of a shell that could not start what it was told."""
+"""Exit codes of a shell that could not start its command."""
 
 
 def whole_report(
@@ -49,8 +49,8 @@ def whole_report(
     if ended.code == 0:
         case = TestCase(id=name, outcome="passed")
     else:
-        said = stable(f"the whole command ended with exit code {ended.code}:\n{ended.output}", roots)
-        case = TestCase(id=name, outcome="failed", message=said)
+        reason = stable(f"the whole command ended with exit code {ended.code}:\n{ended.output}", roots)
+        case = TestCase(id=name, outcome="failed", message=reason)
     return TestReport(cases=(case,), blocked=ended.blocked)
 
 

@@ -17,7 +17,7 @@ from cogworks.services.sandbox.running import Confined, Ended, run
 
 TOOL_LIMIT_S = 120.0
 _LIMITS = Limits(file_bytes=64 * 1024**2)
-# The end of what a tool prints is all that the isolation keep; what it found is longer.
+# The end of what a tool prints is all that the isolation keeps; its output is longer.
 _SCRIPT = 'exec "$@" > "$COGWORKS_OUTPUT"'
 _OUTPUT = "stdout"
 _MAX_COMPLAINT_CHARS = 1_000
@@ -34,7 +34,7 @@ class ToolCall(NamedTuple):
     environment: Mapping[str, str] = {}  # never changed
 
 
-class Told(NamedTuple):
+class ToolResult(NamedTuple):
     """What a tool said."""
 
     code: int | None
@@ -52,9 +52,9 @@ class Workroom:
         self.folder = folder / "work"
         """Where tools start and may write."""
         self._home = folder / "home"
-        self._said = folder / "said"
+        self._output = folder / "output"
         self._outside = folder / "outside"
-        for place in (self.folder, self._home, self._said, self._outside):
+        for place in (self.folder, self._home, self._output, self._outside):
             place.mkdir()
 
     def put(self, path: str, data: bytes) -> None:
@@ -70,7 +70,7 @@ class Workroom:
         file = read_file(self.folder, path)
         return None if file is None else file.data
 
-    def run(self, call: ToolCall, machine: Machine) -> Told:
+    def run(self, call: ToolCall, machine: Machine) -> ToolResult:
         """Run one tool to its end or to that of its time.
 
         Raises:
@@ -82,13 +82,13 @@ class Workroom:
             directory=self.folder,
             environment=self._environment(call, machine),
             readable=(*own().readable, *call.readable),
-            writable=(self.folder, self._home, self._said),
+            writable=(self.folder, self._home, self._output),
             timeout_s=call.timeout_s,
             limits=_LIMITS,
         )
         ended = run(confined, machine.isolation, scratch=scratch)
-        said = read_file(self._said, _OUTPUT)
-        return Told(ended.code, b"" if said is None else said.data, self._complaint(ended, call))
+        output = read_file(self._output, _OUTPUT)
+        return ToolResult(ended.code, b"" if output is None else output.data, self._complaint(ended, call))
 
     def _complaint(self, ended: Ended, call: ToolCall) -> str:
         """In one line, and without the names of directories that differ from run to run."""
@@ -108,7 +108,7 @@ class Workroom:
             "TZ": "UTC",
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
-            "COGWORKS_OUTPUT": str(self._said / _OUTPUT),
+            "COGWORKS_OUTPUT": str(self._output / _OUTPUT),
             **call.environment,
         }
 
