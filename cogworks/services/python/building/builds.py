@@ -25,7 +25,7 @@ from cogworks.services.python.pythons import NotBuilt, home_of_user, own_python
 from cogworks.services.sandbox.running import Ended
 
 _LIMIT_S = 20.0
-_TOLD = ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+_RUSTUP_VARIABLES = ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
 _MANIFEST = "Cargo.toml"
 
 
@@ -43,13 +43,16 @@ def rust_toolchain(search_path: str, settings: Mapping[str, str]) -> Path | None
     program = shutil.which("rustc", path=search_path)
     if program is None:
         return None
-    told = {"HOME": str(home_of_user()), **{name: settings[name] for name in _TOLD if name in settings}}
+    variables = {
+        "HOME": str(home_of_user()),
+        **{name: settings[name] for name in _RUSTUP_VARIABLES if name in settings},
+    }
     try:
         done = subprocess.run(
             [program, "--print", "sysroot"],
             # Not in the repository: rustup would obey a file there that names a toolchain, and fetch it.
             cwd="/",
-            env={"PATH": search_path, **told},
+            env={"PATH": search_path, **variables},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
@@ -83,7 +86,7 @@ class Builder(NamedTuple):
     say: Callable[[str], None]
 
     def make(self, place: Path) -> Mapping[str, Any]:
-        """Build the project and lay out what is kept of it in a folder that does not exist yet; what is noted of it.
+        """Build the project, lay out what is kept of it in a folder that does not exist yet, and return the notes about it.
 
         Raises:
             NotBuilt: with the backend's own words and what to do.
@@ -91,20 +94,20 @@ class Builder(NamedTuple):
         started_s = time.monotonic()
         self.say(f"building the project with {self.project.backend}")
         wheel = self._wheel()
-        found = placed(wheel.modules, self.checkout.blobs)
-        for folder, files in ((SITE, wheel.metadata), (LAYER, found.made)):
+        layout = placed(wheel.modules, self.checkout.blobs)
+        for folder, files in ((SITE, wheel.metadata), (LAYER, layout.made)):
             (place / folder).mkdir(parents=True)
             _write(place / folder, files)
         (place / PROGRAMS).mkdir()
         _write_programs(place / PROGRAMS, wheel)
         self.say(
-            f"the project was built in {time.monotonic() - started_s:.1f} s: {len(found.made)} file(s) made"
+            f"the project was built in {time.monotonic() - started_s:.1f} s: {len(layout.made)} file(s) made"
         )
         return {
-            "sources": found.sources,
-            "unplaced": found.unplaced,
+            "sources": layout.sources,
+            "unplaced": layout.unplaced,
             "requires": _requires(wheel),
-            "compiled": any(path.endswith(_COMPILED) for path in found.made)
+            "compiled": any(path.endswith(_COMPILED) for path in layout.made)
             or not all(content.startswith(_SCRIPT) for content in wheel.scripts.values()),
         }
 
@@ -164,22 +167,22 @@ class Builder(NamedTuple):
     def _rust(self) -> tuple[Path, ...]:
         if not wants_rust(self.checkout.blobs):
             return ()
-        found = rust_toolchain(self.installer_settings.search_path, self.installer_settings.settings)
-        return () if found is None else (found,)
+        toolchain = rust_toolchain(self.installer_settings.search_path, self.installer_settings.settings)
+        return () if toolchain is None else (toolchain,)
 
     def _environment(self, toolchains: Sequence[Path]) -> dict[str, str]:
         programs = [str(each / "bin") for each in toolchains]
-        told = {
+        variables = {
             "PATH": os.pathsep.join([*programs, self.installer_settings.search_path or os.defpath]),
-            # The clone belongs to whoever runs the service, the build to whoever is in isolation.
+            # The clone belongs to the user who runs the service, the build to the user in isolation.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",
             "SOURCE_DATE_EPOCH": "315532800",
         }
         if not self.checkout.commit:
-            told |= dict.fromkeys(_PRETENDING, _PRETENDED)
-        return told
+            variables |= dict.fromkeys(_PRETENDING, _PRETENDED)
+        return variables
 
     def _read(self, target: Path, ended: Ended, problems: Sequence[str]) -> Wheel:
         wheels = sorted(target.glob("*.whl"))
@@ -245,9 +248,9 @@ def _entry_points(wheel: Wheel) -> dict[str, tuple[str, str]]:
         parser.read_string(text.decode(errors="replace"))
     except configparser.Error:
         return {}
-    found = {}
+    entries = {}
     for name, value in parser.items("console_scripts") if parser.has_section("console_scripts") else ():
         entry = _ENTRY.fullmatch(value.strip())
         if entry and entry["name"] and _PROGRAM.fullmatch(name):
-            found[name] = (entry["module"], entry["name"])
-    return found
+            entries[name] = (entry["module"], entry["name"])
+    return entries

@@ -158,8 +158,8 @@ def text_of(checkout: Checkout, path: str, *, search_path: str) -> str:
 
 def _object_folders(git: Git, folder: Path) -> tuple[Path, ...]:
     """Where the objects of a repository lie: its own, and all those that they are borrowed from."""
-    told = git.run("count-objects", "-v", cwd=folder).splitlines()
-    alternates = (line.removeprefix(_BORROWED) for line in told if line.startswith(_BORROWED))
+    lines = git.run("count-objects", "-v", cwd=folder).splitlines()
+    alternates = (line.removeprefix(_BORROWED) for line in lines if line.startswith(_BORROWED))
     places = (_within(git, folder, "objects"), *(folder / each for each in alternates))
     return tuple(dict.fromkeys(each.resolve() for each in places))
 

@@ -39,13 +39,13 @@ def build_complaint(output: str, backend: str) -> str:
         output: the last that the build printed.
     """
     lines = [line.strip() for line in output.splitlines() if line.strip() and not _NOISE.match(line)]
-    said = " | ".join(lines[-_SAID_LINES:])[-_SAID_CHARS:] or "nothing"
+    last_words = " | ".join(lines[-_SAID_LINES:])[-_SAID_CHARS:] or "nothing"
     remedy = missing_tools(output)
-    return f"the project cannot be built by {backend}.{remedy and f' {remedy}'} It said: {said}."
+    return f"the project cannot be built by {backend}.{remedy and f' {remedy}'} It said: {last_words}."
 
 
 def missing_tools(output: str) -> str:
-    """What a machine lacks on which something cannot be compiled, with what to do, as a sentence; empty: nobody can tell.
+    """What a machine lacks on which something cannot be compiled, with what to do, as a sentence; empty: unknown.
 
     Args:
         output: the last that a build printed.
@@ -55,7 +55,7 @@ def missing_tools(output: str) -> str:
             "It wants crates that are not in the repository, and a build reaches the index of Python packages alone: keep them there "
             '(`cargo vendor`), or let `environment = "prepared"` use what an earlier step built.'
         )
-    known = next((told for sign, told in _SIGNS.items() if re.search(sign, output)), "")
-    if not known and (header := _HEADER.search(output)):
-        known = f"the header {header['name']} is missing (a package of development files brings it)"
-    return f"{known[0].upper()}{known[1:]}; install it on the machine that runs cogworks." if known else ""
+    cause = next((text for sign, text in _SIGNS.items() if re.search(sign, output)), "")
+    if not cause and (header := _HEADER.search(output)):
+        cause = f"the header {header['name']} is missing (a package of development files brings it)"
+    return f"{cause[0].upper()}{cause[1:]}; install it on the machine that runs cogworks." if cause else ""

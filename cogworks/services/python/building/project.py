@@ -66,22 +66,22 @@ def project_of(files: Mapping[str, str]) -> Project | None:
 
 
 def inputs_key(project: Project, blobs: Mapping[str, str], version: str) -> str:
-    """A name for everything that decides what a build comes to.
+    """A name for everything that decides what a build makes.
 
     Python sources have no part in it but those that may tell the version: they come from the copy under test.
 
     Args:
         blobs: every file of the commit: path -> name of its content.
-        version: what git tells of the commit's place among tags; empty where the project does not look at it.
+        version: what git says of the commit's place among tags; empty where the project does not look at it.
     """
-    told = {
+    inputs = {
         "form": 1,
         "project": [project.backend, *project.requires],
         "paths": sorted(path for path in blobs if not path.endswith(_NEVER_BUILT)),
         "contents": sorted((path, name) for path, name in blobs.items() if _decides(path, project)),
         "version": version,
     }
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:40]
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:40]
 
 
 def _decides(path: str, project: Project) -> bool:

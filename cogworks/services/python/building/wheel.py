@@ -107,7 +107,7 @@ class Placed(NamedTuple):
     made: Mapping[str, bytes]
     """Repository-relative path -> content of what the build made there."""
     unplaced: tuple[str, ...]
-    """Modules of the wheel whose sources are nowhere to be found below a folder of that name."""
+    """Modules of the wheel whose sources lie below no folder of that name."""
 
 
 def placed(modules: Mapping[str, bytes], files: Collection[str]) -> Placed:

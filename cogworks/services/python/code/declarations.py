@@ -202,11 +202,11 @@ def _field(statement: ast.AnnAssign, name: str, source: Source) -> Field:
     value = statement.value
     if not isinstance(value, ast.Call) or chain_of(value.func).rpartition(".")[2] not in ("field", "Field"):
         return field
-    said = {each.arg: each.value for each in value.keywords}
+    arguments = {each.arg: each.value for each in value.keywords}
     return field._replace(
-        has_default=bool(value.args) or bool(said.keys() & {"default", "default_factory", "factory"}),
-        in_constructor=_truth(said.get("init")) is not False,
-        is_keyword_only=_truth(said.get("kw_only")),
+        has_default=bool(value.args) or bool(arguments.keys() & {"default", "default_factory", "factory"}),
+        in_constructor=_truth(arguments.get("init")) is not False,
+        is_keyword_only=_truth(arguments.get("kw_only")),
     )
 
 

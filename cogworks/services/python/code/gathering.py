@@ -246,13 +246,13 @@ class _Gatherer:
         self._elsewhere |= dict.fromkeys(node.names, None)
         return ()
 
-    def _bind(self, target: ast.AST, value: str, given: ast.expr | None) -> bool:
+    def _bind(self, target: ast.AST, value: str, expression: ast.expr | None) -> bool:
         """Note what an assignment binds; whether its target is thereby read."""
         if isinstance(target, ast.Name):
             self._bindings.append(Binding(self._scope, target.id, value))
             self._assigned.append(target)
             if target.id == "__all__" and self._scope == MODULE:
-                self._export(given)
+                self._export(expression)
             return True
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
             self._bindings.append(Binding(self._scope, f"{target.value.id}.{target.attr}", value))
@@ -298,8 +298,8 @@ def _children(kind: type[ast.AST]) -> tuple[str, ...]:
 
 def _kinds() -> dict[type, tuple[str, ...]]:
     """Nothing else has children: fields hold None, texts and numbers as well."""
-    found = [each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.AST)]
-    return {each: _children(each) for each in found}
+    classes = [each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.AST)]
+    return {each: _children(each) for each in classes}
 
 
 _CHILDREN: Mapping[type, tuple[str, ...]] = MappingProxyType(_kinds())

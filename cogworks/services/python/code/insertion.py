@@ -133,14 +133,14 @@ def _work(function: _Function) -> Sequence[ast.stmt]:
 
 
 def _statements(function: _Function) -> tuple[Lines, ...]:
-    found: list[Lines] = []
+    statements: list[Lines] = []
     for each in _work(function):
         first, last = _first_line(each), each.end_lineno or each.lineno
-        if found and first <= found[-1][1]:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if statements and first <= statements[-1][1]:
+            statements[-1] = (statements[-1][0], max(last, statements[-1][1]))
         else:
-            found.append((first, last))
-    return tuple(found)
+            statements.append((first, last))
+    return tuple(statements)
 
 
 def _first_line(node: ast.stmt) -> int:
@@ -149,9 +149,14 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _parameters(function: _Function) -> tuple[str, ...]:
-    given = function.args
-    listed = [*given.posonlyargs, *given.args, *filter(None, [given.vararg]), *given.kwonlyargs]
-    return tuple(each.arg for each in [*listed, *filter(None, [given.kwarg])])
+    arguments = function.args
+    listed = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *filter(None, [arguments.vararg]),
+        *arguments.kwonlyargs,
+    ]
+    return tuple(each.arg for each in [*listed, *filter(None, [arguments.kwarg])])
 
 
 def _hidden(tree: ast.Module) -> list[str]:

@@ -60,9 +60,9 @@ class Modules:
         """
         tail = name.replace(".", "/")
         stems = [f"{root}/{tail}" if root else tail for root in self._roots_of(_parent(asking))]
-        found = next((stem for stem in stems if stem in self._files), None)
-        if found is not None or name.split(".", 1)[0] in sys.stdlib_module_names:
-            return found
+        file_stem = next((stem for stem in stems if stem in self._files), None)
+        if file_stem is not None or name.split(".", 1)[0] in sys.stdlib_module_names:
+            return file_stem
         return next((stem for stem in stems if stem in self._directories), None)
 
     def origin(self, imported: Imported, *, asking: str) -> str | None:
@@ -138,8 +138,8 @@ def _parent(path: str) -> str:
 
 def _with_ancestors(folder: str) -> list[str]:
     """A directory and those above it, nearest first, the root of the repository (empty) last."""
-    found = [folder]
+    folders = [folder]
     while folder:
         folder = _parent(folder)
-        found.append(folder)
-    return found
+        folders.append(folder)
+    return folders

@@ -59,13 +59,13 @@ _Entry = int | Imported | Binding
 
 
 class Names:
-    """Looks names up in the code of one repository; remembers what it found."""
+    """Looks names up in the code of one repository; remembers their meanings."""
 
     def __init__(self, code: Code) -> None:
         self._code = code
         self._tables = lru_cache(None)(lambda path: _Table(code.files[path]))
         self._underway: set[tuple[object, ...]] = set()
-        self._known: dict[tuple[object, ...], Meanings] = {}
+        self._cache: dict[tuple[object, ...], Meanings] = {}
 
     def meanings(self, path: str, scope: int, chain: str) -> Meanings:
         """What a chain means where it stands."""
@@ -80,24 +80,24 @@ class Names:
         """What one name of an import statement means."""
         return self._once(("import", path, imported), lambda: self._imported(path, imported))
 
-    def definition(self, found: Defined | Instance) -> Definition:
+    def definition(self, meaning: Defined | Instance) -> Definition:
         """What stands there."""
-        return self._code.files[found.path].definitions[found.place]
+        return self._code.files[meaning.path].definitions[meaning.place]
 
     def _once(self, key: tuple[object, ...], find: Callable[[], Iterable[Meaning]]) -> Meanings:
-        known = self._known.get(key)
-        if known is not None:
-            return known
+        cached = self._cache.get(key)
+        if cached is not None:
+            return cached
         # Names that are defined by each other mean nothing, and nobody follows one through so many others.
         if key in self._underway or len(self._underway) > _MAX_STEPS:
             return ()
         self._underway.add(key)
         try:
-            found = tuple(dict.fromkeys(find()))
+            meanings = tuple(dict.fromkeys(find()))
         finally:
             self._underway.discard(key)
-        self._known[key] = found
-        return found
+        self._cache[key] = meanings
+        return meanings
 
     def _followed(self, path: str, scope: int, chain: str) -> Iterable[Meaning]:
         if chain in (UNKNOWN, LITERAL):
@@ -106,17 +106,17 @@ class Names:
             return self._own(path, scope, chain)
         first, *rest = parts_of(chain)
         if first == _SUPER and rest[:1] == [CALLED]:
-            found: Iterable[Meaning] = self._super(path, scope)
+            meanings: Iterable[Meaning] = self._super(path, scope)
             rest = rest[1:]
         else:
-            found = self._named(path, scope, first)
+            meanings = self._named(path, scope, first)
         for part in rest:
-            found = [each for meaning in found for each in self._step(meaning, part)]
-        return found
+            meanings = [each for meaning in meanings for each in self._step(meaning, part)]
+        return meanings
 
     def _step(self, meaning: Meaning, part: str) -> Iterable[Meaning]:
         if part == CALLED:
-            return self._given(meaning)
+            return self._result_of(meaning)
         return () if part == ITEM else self.attribute(meaning, part)
 
     def _own(self, path: str, scope: int, chain: str) -> Iterator[Meaning]:
@@ -169,13 +169,13 @@ class Names:
         return (Foreign(),) if stem is None else self.attribute(Module(stem), imported.name)
 
     def _starred(self, path: str, name: str) -> Meanings:
-        found: list[Meaning] = []
+        meanings: list[Meaning] = []
         for each in self._tables(path).stars:
             stem = self._code.modules.origin(each, asking=path)
             file = None if stem is None else self._code.modules.file(stem)
             if stem is not None and file in self._code.files and _gives_away(self._code.files[file], name):
-                found += self.attribute(Module(stem), name)
-        return tuple(found)
+                meanings += self.attribute(Module(stem), name)
+        return tuple(meanings)
 
     def _attribute(self, meaning: Meaning, name: str) -> Iterable[Meaning]:
         match meaning:
@@ -202,13 +202,13 @@ class Names:
 
     def _of_instance(self, instance: Instance, name: str) -> Iterable[Meaning]:
         owner = Defined(instance.path, instance.place)
-        found = self._above(owner, name) if instance.is_super else self._inherited(owner, name)
-        for each in found:
+        meanings = self._above(owner, name) if instance.is_super else self._inherited(owner, name)
+        for each in meanings:
             if isinstance(each, Defined) and self._is_property(each):
-                yield from self._given(each)
+                yield from self._result_of(each)
             else:
                 yield each
-        if not found:
+        if not meanings:
             yield from self._set_on_self(owner, name)
 
     def _inherited(self, owner: Defined, name: str) -> Meanings:
@@ -222,8 +222,8 @@ class Names:
 
     def _above(self, owner: Defined, name: str) -> Meanings:
         for base in self.bases(owner):
-            if isinstance(base, Defined) and (found := self._inherited(base, name)):
-                return found
+            if isinstance(base, Defined) and (meanings := self._inherited(base, name)):
+                return meanings
         return ()
 
     def bases(self, owner: Defined) -> Meanings:
@@ -246,8 +246,8 @@ class Names:
             seen.update(above)
             waiting += above
 
-    def _given(self, meaning: Meaning) -> Iterable[Meaning]:
-        """What a call gives."""
+    def _result_of(self, meaning: Meaning) -> Iterable[Meaning]:
+        """What a call returns."""
         if isinstance(meaning, Foreign):
             return (meaning,)
         if not isinstance(meaning, Defined):
@@ -258,8 +258,8 @@ class Names:
         scope = meaning.place if definition.returned == OWN_INSTANCE else definition.parent
         return self.meanings(meaning.path, scope, definition.returned)
 
-    def _is_property(self, found: Defined) -> bool:
-        return not _PROPERTIES.isdisjoint(self.definition(found).decorators)
+    def _is_property(self, meaning: Defined) -> bool:
+        return not _PROPERTIES.isdisjoint(self.definition(meaning).decorators)
 
 
 class _Table:

@@ -35,45 +35,45 @@ class _Reader:
                 yield from self._imports(path, imported)
 
     def _calls(self, source: str, path: str, targets: Iterable[Defined]) -> Iterator[tuple[Relation, float]]:
-        found = list(dict.fromkeys(targets))
+        unique = list(dict.fromkeys(targets))
         is_test = is_test_file(path)
-        for target in found:
+        for target in unique:
             kind: Kind = "tests" if is_test and not is_test_file(target.path) else "calls"
-            weight = 1 / len(found)
+            weight = 1 / len(unique)
             yield Relation(source, self._code.id_of(*target), kind), weight
-            for made in self._constructors(target):
-                yield Relation(source, self._code.id_of(*made), kind), weight
+            for constructor in self._constructors(target):
+                yield Relation(source, self._code.id_of(*constructor), kind), weight
 
     def _called(self, path: str, call: Call) -> list[Defined]:
         """What a call may mean: what its name is known to stand for, else every method of that name."""
         if call.receiver is None:
             return self._callable(self._names.meanings(path, call.scope, call.name))
         receivers = self._names.meanings(path, call.scope, call.receiver)
-        found = [meaning for each in receivers for meaning in self._names.attribute(each, call.name)]
-        known = self._callable(found)
-        if known or any(isinstance(meaning, Foreign) for meaning in (*receivers, *found)):
-            return known
+        named = [meaning for each in receivers for meaning in self._names.attribute(each, call.name)]
+        candidates = self._callable(named)
+        if candidates or any(isinstance(meaning, Foreign) for meaning in (*receivers, *named)):
+            return candidates
         if receivers and all(isinstance(each, Module) for each in receivers):
             return []
         namesakes = self._methods.get(call.name, [])
         return namesakes if len(namesakes) <= MAX_NAMESAKES else []
 
     def _callable(self, meanings: Iterable[Meaning]) -> list[Defined]:
-        found: list[Defined] = []
+        callables: list[Defined] = []
         for meaning in meanings:
             if isinstance(meaning, Defined):
-                found.append(meaning)
+                callables.append(meaning)
             elif isinstance(meaning, Instance):
-                found += [
+                callables += [
                     each for each in self._names.attribute(meaning, "__call__") if isinstance(each, Defined)
                 ]
-        return found
+        return callables
 
     def _constructors(self, target: Defined) -> list[Defined]:
         if self._names.definition(target).kind != "class":
             return []
-        made = self._names.attribute(target, "__init__")
-        return [each for each in made if isinstance(each, Defined)]
+        constructors = self._names.attribute(target, "__init__")
+        return [each for each in constructors if isinstance(each, Defined)]
 
     def _declared(self, path: str) -> Iterator[tuple[Relation, float]]:
         for place, definition in enumerate(self._code.files[path].definitions):
@@ -81,8 +81,8 @@ class _Reader:
             for chain in definition.decorator_chains:
                 # What decorates a function stands between it and every caller.
                 plain = chain.removesuffix("()")
-                found = self._callable(self._names.meanings(path, definition.parent, plain))
-                yield from self._calls(source, path, (each for each in found if each != (path, place)))
+                decorators = self._callable(self._names.meanings(path, definition.parent, plain))
+                yield from self._calls(source, path, (each for each in decorators if each != (path, place)))
             for base in self._names.bases(Defined(path, place)):
                 if isinstance(base, Defined):
                     yield Relation(source, self._code.id_of(*base), "inherits"), 1.0
@@ -97,18 +97,18 @@ class _Reader:
         """What an import names: definitions where it names some, else the module it takes them from."""
         modules = self._code.modules
         meanings = () if imported.name is None else self._names.imported(path, imported)
-        found = [self._code.id_of(*each) for each in meanings if isinstance(each, Defined)]
+        ids = [self._code.id_of(*each) for each in meanings if isinstance(each, Defined)]
         stems = [each.stem for each in meanings if isinstance(each, Module)]
-        if not found and not stems and (origin := modules.origin(imported, asking=path)) is not None:
+        if not ids and not stems and (origin := modules.origin(imported, asking=path)) is not None:
             stems = [origin]
         files = [modules.file(stem) for stem in stems]
-        return [*found, *(modules.names[file] for file in files if file in self._code.files)]
+        return [*ids, *(modules.names[file] for file in files if file in self._code.files)]
 
 
 def _methods_by_name(code: Code) -> Mapping[str, list[Defined]]:
-    found: dict[str, list[Defined]] = {}
+    by_name: dict[str, list[Defined]] = {}
     for path, facts in code.files.items():
         for place, definition in enumerate(facts.definitions):
             if definition.kind == "method":
-                found.setdefault(definition.name, []).append(Defined(path, place))
-    return found
+                by_name.setdefault(definition.name, []).append(Defined(path, place))
+    return by_name

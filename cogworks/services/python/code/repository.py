@@ -49,19 +49,19 @@ def read_code(folder: Path, read: Reading, *, only: Sequence[str] = ()) -> Code:
     Args:
         only: paths of the repository, as a request names them; none: all Python files that no tool made.
     """
-    found = listing(folder)
-    asked = own(only) if only else found.paths
-    unread = {} if only else {path: why.reason for path, why in found.unread}
+    tree = listing(folder)
+    chosen = own(only) if only else tree.paths
+    unread = {} if only else {path: why.reason for path, why in tree.unread}
     files: dict[str, FileFacts] = {}
     with collector_at_rest():
-        for path in asked:
+        for path in chosen:
             data = contents(folder, path)
             facts = read(data) if isinstance(data, bytes) else data
             if isinstance(facts, Unreadable):
                 unread[path] = facts.reason
             else:
                 files[path] = facts
-    return Code(files, unread, others=found.paths)
+    return Code(files, unread, others=tree.paths)
 
 
 @contextmanager
@@ -86,14 +86,14 @@ def is_test_file(path: str) -> bool:
 
 
 def _ids(facts: FileFacts, module: str, modules: frozenset[str]) -> tuple[str, ...]:
-    found: list[str] = []
+    ids: list[str] = []
     taken: set[str] = set()
     for each in facts.definitions:
-        plain = f"{module if each.parent == MODULE else found[each.parent]}.{each.name}"
+        plain = f"{module if each.parent == MODULE else ids[each.parent]}.{each.name}"
         number, name = each.ordinal, plain if each.ordinal == 1 else f"{plain}#{each.ordinal}"
         while name in modules or name in taken:
             number += 1
             name = f"{plain}#{number}"
         taken.add(name)
-        found.append(name)
-    return tuple(found)
+        ids.append(name)
+    return tuple(ids)

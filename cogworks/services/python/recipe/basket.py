@@ -111,11 +111,11 @@ class Basket:
             self._requirement(place, line, is_constraint=is_constraint)
 
     @staticmethod
-    def _is_root(path: str, told: str) -> bool:
+    def _is_root(path: str, reference: str) -> bool:
         """pip takes a path from where it is started; some write it from where the file lies."""
         return (
-            told.rstrip("/") == "."
-            or posixpath.normpath(posixpath.join(posixpath.dirname(path), told)) == "."
+            reference.rstrip("/") == "."
+            or posixpath.normpath(posixpath.join(posixpath.dirname(path), reference)) == "."
         )
 
     def _requirement(self, place: str, line: str, *, is_constraint: bool) -> None:

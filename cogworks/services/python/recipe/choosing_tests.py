@@ -11,12 +11,12 @@ from cogworks.services.python.recipe.nox import nox_asked
 from cogworks.services.python.recipe.pytest_settings import pytest_settings
 from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
 from cogworks.services.python.recipe.result import Asked
-from cogworks.services.python.recipe.scripts import by_unittest, found_by_unittest_alone
+from cogworks.services.python.recipe.scripts import by_unittest, run_by_unittest_alone
 from cogworks.services.python.recipe.tox import tox_asked
 from cogworks.services.python.recipe.workflows import workflows_asked
 
 BY_NAME = "its name"
-_FOUND = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_PYTEST_FILE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _NAMED = re.compile(r"(?:.*/)?tests?\.py")
 _TEST = re.compile(r"^[ \t]*(?:async[ \t]+)?def test|^class \w+\([^)]{0,500}TestCase\b", re.MULTILINE)
 _DOCTEST = ("pytest", "--doctest-modules")
@@ -24,10 +24,10 @@ _DOCTEST = ("pytest", "--doctest-modules")
 
 def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) -> Asked:
     """What they need of whichever source says it first, and how they run, of whichever says that first."""
-    found = [by_unittest(each, files) for each in _each(files, declared, python)]
-    installs = next((each for each in found if each.installs), Asked())
-    runs = next((each for each in found if each.runner), None) or _guessed(files)
-    notes = tuple(note for each in found for note in each.notes)
+    candidates = [by_unittest(each, files) for each in _each(files, declared, python)]
+    installs = next((each for each in candidates if each.installs), Asked())
+    runs = next((each for each in candidates if each.runner), None) or _guessed(files)
+    notes = tuple(note for each in candidates for note in each.notes)
     update = {
         **runs.running,
         "variables": {**runs.variables, **installs.variables},
@@ -73,12 +73,15 @@ def _guessed(files: Mapping[str, str]) -> Asked:
     text = "\n".join(files[path] for path in files if path in tests or path.endswith("/tests.py"))
     if "manage.py" in files and "django.test" in text and "pytest" not in text:
         return Asked(runner="django", command=("python", "manage.py", "test"))
-    if any(_FOUND.fullmatch(path) for path in tests) or "python_files" in pytest_settings(files).options:
+    if (
+        any(_PYTEST_FILE.fullmatch(path) for path in tests)
+        or "python_files" in pytest_settings(files).options
+    ):
         return Asked(runner="pytest")
     # pytest finds no files of these names by itself.
     others = {path for path in files if _NAMED.fullmatch(path)} | {*tests}
     if paths := tuple(sorted(path for path in others if _TEST.search(files[path]))):
-        return found_by_unittest_alone(files, paths) or Asked(runner="pytest", paths=paths)
+        return run_by_unittest_alone(files, paths) or Asked(runner="pytest", paths=paths)
     is_doctest = any("doctest" in each for path, each in files.items() if path not in tests)
     has_examples = any(">>> " in each for path, each in files.items() if path.endswith(".py"))
     return Asked(runner="pytest", command=_DOCTEST if is_doctest and has_examples else ())

@@ -53,16 +53,16 @@ def from_root(asked: Asked, folder: str) -> Asked:
 
 
 def _pytest(words: Sequence[str], folder: str) -> tuple[str, ...]:
-    found: list[str] = []
+    rebased: list[str] = []
     for before, word in zip(("", *words), words, strict=False):
         option, equals, value = word.partition("=")
         if before in _PATH_OPTIONS:
-            found.append(below(folder, word))
+            rebased.append(below(folder, word))
         elif equals and option in _PATH_OPTIONS:
-            found.append(f"{option}={below(folder, value)}")
+            rebased.append(f"{option}={below(folder, value)}")
         else:
-            found.append(word)
-    return tuple(found)
+            rebased.append(word)
+    return tuple(rebased)
 
 
 def _unittest(words: Sequence[str], folder: str) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ _EXPRESSION = re.compile(r"\$\{\{[^\n]*?\}\}")
 
 
 def lines_of(script: str) -> Iterator[list[str]]:
-    """The commands of a shell script as words, as far as they can be told without running it."""
+    """The commands of a shell script as words, as far as they are clear without running it."""
     for line in _EXPRESSION.sub("$", script).replace("\\\n", " ").splitlines():
         try:
             lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;")
@@ -157,7 +157,7 @@ def bare(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return rest, variables
 
 
-def said(words: Sequence[str], *, folder: str = "") -> Asked:
+def command_needs(words: Sequence[str], *, folder: str = "") -> Asked:
     """What one command says; nothing where it neither installs nor tests.
 
     Args:
@@ -166,10 +166,10 @@ def said(words: Sequence[str], *, folder: str = "") -> Asked:
     rest, variables = bare(words)
     if not rest:
         return Asked()
-    found = _installed(rest, folder)
+    needs = _installed(rest, folder)
     tests = from_root(tested(rest), folder)
-    return (found.joined(tests) if tests.runner or tests.script else found).model_copy(
-        update={"variables": {**found.variables, **(variables if tests.runner else {})}}
+    return (needs.joined(tests) if tests.runner or tests.script else needs).model_copy(
+        update={"variables": {**needs.variables, **(variables if tests.runner else {})}}
     )
 
 
@@ -183,15 +183,15 @@ def _installed(rest: list[str], folder: str) -> Asked:
     if re.fullmatch(r"python[\d.]*", name) and rest[1:3] == ["-m", "pip"]:
         rest, name = rest[2:], "pip"
     if re.fullmatch(r"pip[\d.]*", name) and rest[1:2] == ["install"]:
-        return pip_said(rest[2:], folder)
+        return pip_needs(rest[2:], folder)
     if (name, *rest[1:2]) in (("uv", "sync"), ("poetry", "install"), ("pdm", "install"), ("pdm", "sync")):
-        found = _of_tool(name, rest[2:])
+        needs = _of_tool(name, rest[2:])
         if not _has_defaults(rest[2:]):
-            return found
+            return needs
         # These install the group for development without being asked to, and Poetry all that are not optional.
         if name == "uv":
-            return found.joined(Asked(default_groups=True))
-        return found.joined(Asked(groups=USUAL_GROUPS if name == "poetry" else USUAL_GROUPS[:1]))
+            return needs.joined(Asked(default_groups=True))
+        return needs.joined(Asked(groups=USUAL_GROUPS if name == "poetry" else USUAL_GROUPS[:1]))
     return Asked()
 
 
@@ -200,9 +200,9 @@ def _has_defaults(options: Sequence[str]) -> bool:
     return not any(word.partition("=")[0] in _WITHOUT_DEFAULTS for word in options)
 
 
-def pip_said(words: Sequence[str], folder: str = "") -> Asked:
+def pip_needs(words: Sequence[str], folder: str = "") -> Asked:
     """What the arguments of `pip install` name."""
-    found = Asked()
+    needs = Asked()
     waiting = list(words)
     while waiting:
         word = waiting.pop(0)
@@ -211,12 +211,12 @@ def pip_said(words: Sequence[str], folder: str = "") -> Asked:
             option, value = word[:2], word[2:]
         if option in ("-r", "--requirement", "-c", "--constraint", "--group", "-e", "--editable", "--extra"):
             value = value or (waiting.pop(0) if waiting else "")
-            found = found.joined(_named_by(option, value, folder))
+            needs = needs.joined(_named_by(option, value, folder))
         elif option in _PIP_VALUES and not value:
             del waiting[:1]
         elif not word.startswith("-"):
-            found = found.joined(_named_by("", word, folder))
-    return found
+            needs = needs.joined(_named_by("", word, folder))
+    return needs
 
 
 def _named_by(option: str, value: str, folder: str) -> Asked:
@@ -280,12 +280,12 @@ def _of_tool(tool: str, words: Sequence[str]) -> Asked:
 
 def _until_command(words: Sequence[str]) -> list[str]:
     """The options of `uv run` before the command that it runs."""
-    found, waiting = list[str](), list(words)
+    options, waiting = list[str](), list(words)
     while waiting and waiting[0].startswith("-") and waiting[0] != "--":
-        found.append(waiting.pop(0))
-        if found[-1] in _UV_RUN_VALUES and waiting:
-            found.append(waiting.pop(0))
-    return found
+        options.append(waiting.pop(0))
+        if options[-1] in _UV_RUN_VALUES and waiting:
+            options.append(waiting.pop(0))
+    return options
 
 
 def tested(words: Sequence[str]) -> Asked:
@@ -295,12 +295,12 @@ def tested(words: Sequence[str]) -> Asked:
         return Asked()
     name = posixpath.basename(rest[0])
     if name in ("pytest", "py.test"):
-        return pytest_said(rest[1:])
+        return pytest_run(rest[1:])
     if re.fullmatch(r"python[\d.]*", name):
         options = _interpreters(rest[1:])
         module = rest[1 + len(options) :]
         if module[:2] == ["-m", "pytest"]:
-            return pytest_said(module[2:])
+            return pytest_run(module[2:])
         if module[:2] in (["-m", "unittest"], ["-m", "doctest"]):
             return Asked(runner=module[1], command=("python", *options, *module))
         if module and posixpath.basename(module[0]) == "manage.py" and module[1:2] == ["test"]:
@@ -315,12 +315,12 @@ def tested(words: Sequence[str]) -> Asked:
 
 def _interpreters(words: Sequence[str]) -> list[str]:
     """The options of Python itself that stand before `-m` or a script."""
-    found, waiting = list[str](), list(words)
+    options, waiting = list[str](), list(words)
     while waiting and waiting[0].startswith("-") and waiting[0] != "-m":
-        found.append(waiting.pop(0))
-        if found[-1] in ("-X", "-W") and waiting:
-            found.append(waiting.pop(0))
-    return found
+        options.append(waiting.pop(0))
+        if options[-1] in ("-X", "-W") and waiting:
+            options.append(waiting.pop(0))
+    return options
 
 
 def _unwrapped(rest: list[str]) -> list[str]:
@@ -351,7 +351,7 @@ def _coverage_begins(rest: list[str]) -> int | None:
     return None
 
 
-def pytest_said(words: Sequence[str]) -> Asked:
+def pytest_run(words: Sequence[str]) -> Asked:
     """The options of pytest that change what a test comes to, and apart from them what is run."""
     kept, paths, waiting = list[str](), list[str](), list(words)
     while waiting:
@@ -378,9 +378,9 @@ def _is_dropped(name: str) -> bool:
     )
 
 
-def script_said(script: str, *, folder: str = "", variables: Mapping[str, str] | None = None) -> Asked:
+def script_needs(script: str, *, folder: str = "", variables: Mapping[str, str] | None = None) -> Asked:
     """What all commands of a script say together."""
-    found = Asked(variables=dict(variables or {}))
+    needs = Asked(variables=dict(variables or {}))
     for words in lines_of(script):
-        found = found.joined(said(words, folder=folder))
-    return found
+        needs = needs.joined(command_needs(words, folder=folder))
+    return needs

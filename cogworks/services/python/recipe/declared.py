@@ -64,15 +64,15 @@ def option(kind: str, file: str, name: str, lines: tuple[str, ...], **more: obje
 
 
 def _both(first: Mapping[str, Option], second: Mapping[str, Option]) -> dict[str, Option]:
-    found = dict(first)
+    options = dict(first)
     for name, other in second.items():
-        mine = found.get(name)
+        mine = options.get(name)
         if mine is None:
-            found[name] = other
+            options[name] = other
         else:
-            found[name] = mine._replace(
+            options[name] = mine._replace(
                 lines=(*mine.lines, *other.lines),
                 files=(*mine.files, *other.files),
                 includes=(*mine.includes, *other.includes),
             )
-    return {canonical(name): value for name, value in found.items()}
+    return {canonical(name): value for name, value in options.items()}

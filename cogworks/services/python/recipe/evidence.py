@@ -36,9 +36,9 @@ class Foreign(NamedTuple):
 
 def test_files(files: Mapping[str, str]) -> dict[str, str]:
     """The Python files that are tests or serve them, the shallowest first."""
-    found = [path for path in files if path.endswith(".py") and is_test_file(path)]
+    tests = [path for path in files if path.endswith(".py") and is_test_file(path)]
     return {
-        path: files[path] for path in sorted(found, key=lambda each: (each.count("/"), each))[:_MOST_TESTS]
+        path: files[path] for path in sorted(tests, key=lambda each: (each.count("/"), each))[:_MOST_TESTS]
     }
 
 
@@ -51,7 +51,7 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
     """
     tests = test_files(files)
     own = _Own(files, paths, tests)
-    found: dict[str, Foreign] = {}
+    by_module: dict[str, Foreign] = {}
     waiting: list[str] = []
     for path, text in tests.items():
         waiting += [
@@ -59,7 +59,9 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
         ]
         for module, line in _of_test(text):
             if not own.has(module):
-                _note(found, Foreign(module.split(".")[0], module, f"{path}, line {line}", is_of_test=True))
+                _note(
+                    by_module, Foreign(module.split(".")[0], module, f"{path}, line {line}", is_of_test=True)
+                )
     seen: set[str] = set(tests)
     while waiting and len(seen) < len(tests) + _MOST_MODULES:
         path = waiting.pop()
@@ -70,29 +72,33 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
             if own.has(module):
                 waiting += own.files_of(module)
             else:
-                _note(found, Foreign(module.split(".")[0], module, f"{path}, line {line}", is_of_test=False))
-    return tuple(found[name] for name in sorted(found))
+                _note(
+                    by_module, Foreign(module.split(".")[0], module, f"{path}, line {line}", is_of_test=False)
+                )
+    return tuple(by_module[name] for name in sorted(by_module))
 
 
 def needs_module(files: Mapping[str, str], *names: str) -> bool:
     """Whether a test file imports one of these top-level modules anywhere, by what begins its lines."""
-    found = re.compile(rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(map(re.escape, names))})\b", re.MULTILINE)
-    return any(found.search(text) for text in test_files(files).values())
+    pattern = re.compile(
+        rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(map(re.escape, names))})\b", re.MULTILINE
+    )
+    return any(pattern.search(text) for text in test_files(files).values())
 
 
 def optional_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[Foreign, ...]:
     """What tests and the project's own modules import where it is there, each module once; tests come first."""
-    found: dict[str, Foreign] = {}
+    by_module: dict[str, Foreign] = {}
     own = sorted(path for path in files if path.endswith(".py") and not is_test_file(path))
     tests = test_files(files)
-    known = _Own(files, paths, tests)
+    ours = _Own(files, paths, tests)
     for path in (*tests, *own[:_MOST_MODULES]):
         for name, line in _optional(files[path]):
-            if known.has(name) or name.split(".")[0] in _OF_PYTHON_2:
+            if ours.has(name) or name.split(".")[0] in _OF_PYTHON_2:
                 continue
             foreign = Foreign(name.split(".")[0], name, f"{path}, line {line}", is_of_test=path in tests)
-            found.setdefault(name, foreign)
-    return tuple(found[name] for name in sorted(found))
+            by_module.setdefault(name, foreign)
+    return tuple(by_module[name] for name in sorted(by_module))
 
 
 def _optional(text: str) -> Iterator[tuple[str, int]]:
@@ -108,10 +114,10 @@ def _optional(text: str) -> Iterator[tuple[str, int]]:
             yield each.module, each.line
 
 
-def _note(found: dict[str, Foreign], each: Foreign) -> None:
-    before = found.get(each.module)
+def _note(by_module: dict[str, Foreign], each: Foreign) -> None:
+    before = by_module.get(each.module)
     if before is None or (each.is_of_test and not before.is_of_test):
-        found[each.module] = each
+        by_module[each.module] = each
 
 
 def _submodules(text: str) -> Iterator[str]:
@@ -143,8 +149,8 @@ class _Own:
         python = [path for path in {*paths, *files} if path.endswith((".py", ".pyi", ".so", ".pyx", ".c"))]
         folders = {parent for path in python for parent in _parents(path)}
         self.roots = ["", "src", "lib", "python", *sorted({posixpath.dirname(path) for path in tests} - {""})]
-        known = {*folders, *(path.split(".")[0] for path in python)}
-        self._tops = {posixpath.basename(path) for path in known if posixpath.dirname(path) in self.roots}
+        places = {*folders, *(path.split(".")[0] for path in python)}
+        self._tops = {posixpath.basename(path) for path in places if posixpath.dirname(path) in self.roots}
 
     def has(self, dotted: str) -> bool:
         return dotted.split(".", maxsplit=1)[0] in self._tops

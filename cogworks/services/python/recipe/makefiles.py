@@ -1,4 +1,4 @@
-"""What a target of a Makefile runs, as far as it can be told without running make."""
+"""What a target of a Makefile runs, as far as it is clear without running make."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _MOST_CHARS = 4_000
 
 
 class Unclear(Exception):
-    """What a file says cannot be told for certain."""
+    """What a file says is unclear."""
 
 
 class _Rules:
@@ -33,7 +33,7 @@ class _Rules:
                 for target in current:
                     self.lines[target].append(line.strip())
             elif _DIRECTIVE.match(line):
-                # Whether a variable is set so nobody knows; a recipe with a condition is not told.
+                # Whether a variable is set so is unknown; so is a recipe with a condition.
                 for target in current:
                     self.lines[target].append("$(condition )")
             elif line.strip() and not line.lstrip().startswith("#"):
@@ -47,12 +47,12 @@ class _Rules:
             if set_["how"] != "?=" or name not in self.variables or name == "PYTHON":
                 self.variables[name] = value
             return []
-        found = _RULE.fullmatch(line.rstrip())
-        targets = found["targets"].split() if found else []
+        rule = _RULE.fullmatch(line.rstrip())
+        targets = rule["targets"].split() if rule else []
         for target in targets:
-            self.needs.setdefault(target, []).extend(found["needs"].split() if found else [])
+            self.needs.setdefault(target, []).extend(rule["needs"].split() if rule else [])
             self.lines.setdefault(target, []).extend(
-                [found["first"].strip()] if found and found["first"] else []
+                [rule["first"].strip()] if rule and rule["first"] else []
             )
             if not self.default and not target.startswith("."):
                 self.default = target
@@ -94,8 +94,8 @@ def _of_target(rules: _Rules, target: str, seen: set[str]) -> Iterator[str]:
 
 
 def _expanded(text: str, variables: dict[str, str]) -> str:
-    def value(found: re.Match[str]) -> str:
-        name = found["round"] if found["round"] is not None else found["curly"]
+    def value(match: re.Match[str]) -> str:
+        name = match["round"] if match["round"] is not None else match["curly"]
         if not re.fullmatch(r"[\w.]+", name):
             raise Unclear
         return variables.get(name, "")

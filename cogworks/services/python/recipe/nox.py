@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from cogworks.services.python.recipe.commands import pip_said, said
+from cogworks.services.python.recipe.commands import command_needs, pip_needs
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.setup_files import constants_of, literal
 from cogworks.services.python.recipe.texts import canonical
@@ -41,10 +41,10 @@ def nox_asked(text: str) -> Asked | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text[:_MOST_CHARS])
-        found = list(_sessions(tree))
+        sessions = list(_sessions(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Asked(source=FILE, notes=(f"{FILE} is no Python that can be read: {str(error)[:200]}",))
-    session = _best(found)
+    session = _best(sessions)
     if session is None:
         return None
     functions = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
@@ -95,13 +95,13 @@ class _Reading:
             **self._parametrized(function),
             **constants_of(ast.Module(function.body, [])),
         }
-        found = Asked()
+        needs = Asked()
         for call in sorted(
             (each for each in ast.walk(function) if isinstance(each, ast.Call)),
             key=lambda each: (each.lineno, each.col_offset),
         ):
-            found = found.joined(self._of_call(call, session, known, depth))
-        return found
+            needs = needs.joined(self._of_call(call, session, known, depth))
+        return needs
 
     def _of_call(self, call: ast.Call, session: str, known: Mapping[str, Any], depth: int) -> Asked:
         target = call.func
@@ -113,7 +113,7 @@ class _Reading:
             words, groups = self._words(call, known)
             asked = Asked(groups=tuple(groups))
             if target.attr == "install":
-                return asked.joined(pip_said(words))
+                return asked.joined(pip_needs(words))
             if target.attr in ("run", "run_always", "run_install"):
                 variables = next(
                     (literal(each.value, known) for each in call.keywords if each.arg == "env"), None
@@ -123,8 +123,8 @@ class _Reading:
                     if isinstance(variables, dict)
                     else {}
                 )
-                found = said(words)
-                return found.joined(asked).joined(Asked(variables=env if found.runner else {}))
+                needs = command_needs(words)
+                return needs.joined(asked).joined(Asked(variables=env if needs.runner else {}))
         if isinstance(target, ast.Name) and target.id in self._functions and depth < _DEEPEST:
             first = call.args[0] if call.args else None
             if isinstance(first, ast.Name) and first.id == session:
@@ -146,7 +146,7 @@ class _Reading:
 
     def _parametrized(self, function: ast.FunctionDef) -> dict[str, Any]:
         """The last value of each parameter: the newest, where versions are listed."""
-        found: dict[str, Any] = {}
+        values_by_name: dict[str, Any] = {}
         for each in function.decorator_list:
             if (
                 isinstance(each, ast.Call)
@@ -155,8 +155,8 @@ class _Reading:
             ):
                 name, values = literal(each.args[0], self._constants), literal(each.args[1], self._constants)
                 if isinstance(name, str) and isinstance(values, list) and values and "," not in name:
-                    found[name] = values[-1]
-        return found
+                    values_by_name[name] = values[-1]
+        return values_by_name
 
 
 def _groups(node: ast.expr, known: Mapping[str, Any]) -> list[str]:

@@ -95,13 +95,13 @@ def _next(version: Version, sign: str) -> str:
 
 
 def _poetry_groups(poetry: Mapping[str, Any], notes: list[str]) -> dict[str, Option]:
-    found = {}
+    groups = {}
     if old := table(poetry, "dev-dependencies"):
-        found["dev"] = option("dependency group", _FILE, "dev", _all(old, "dev", notes), is_optional=False)
+        groups["dev"] = option("dependency group", _FILE, "dev", _all(old, "dev", notes), is_optional=False)
     for name, group in named(table(poetry, "group")).items():
         lines = _all(table(group, "dependencies"), name, notes)
-        before = found.get(name)
-        found[name] = option(
+        before = groups.get(name)
+        groups[name] = option(
             "dependency group",
             _FILE,
             name,
@@ -109,7 +109,7 @@ def _poetry_groups(poetry: Mapping[str, Any], notes: list[str]) -> dict[str, Opt
             includes=tuple(canonical(each) for each in strings(table(group).get("include-groups"))),
             is_optional=table(group).get("optional") is True,
         )
-    return found
+    return groups
 
 
 def _all(declared: Mapping[str, Any], where: str, notes: list[str]) -> tuple[str, ...]:
@@ -179,8 +179,8 @@ def pyproject_of(text: str) -> Declared:
         groups=_groups(data),
         default_groups=_default_groups(data),
     )
-    found = standard.with_more(_dynamic(data)).with_more(_flit(data))
-    return found.with_more(poetry_of(table(data, "tool", "poetry"), beside_project=bool(project)))
+    declared = standard.with_more(_dynamic(data)).with_more(_flit(data))
+    return declared.with_more(poetry_of(table(data, "tool", "poetry"), beside_project=bool(project)))
 
 
 def _text(value: Any) -> str:
@@ -196,17 +196,17 @@ def _groups(data: Mapping[str, Any]) -> dict[str, Option]:
     tool = {**table(data, "tool", "pdm", "dev-dependencies")}
     if isinstance(uv := table(data, "tool", "uv").get("dev-dependencies"), list):
         tool["dev"] = [*uv, *strings(tool.get("dev"))]
-    found: dict[str, Option] = {}
+    groups: dict[str, Option] = {}
     for name, entries in [*named(tool).items(), *named(table(data, "dependency-groups")).items()]:
-        found[name] = _group(name, entries, found.get(name))
-    return found
+        groups[name] = _group(name, entries, groups.get(name))
+    return groups
 
 
 def _default_groups(data: Mapping[str, Any]) -> tuple[str, ...] | None:
-    said = table(data, "tool", "uv").get("default-groups")
-    if said == "all":
+    value = table(data, "tool", "uv").get("default-groups")
+    if value == "all":
         return tuple(_groups(data))
-    return tuple(canonical(each) for each in strings(said)) if isinstance(said, list) else None
+    return tuple(canonical(each) for each in strings(value)) if isinstance(value, list) else None
 
 
 def _group(name: str, entries: Any, before: Option | None) -> Option:
@@ -219,7 +219,7 @@ def _group(name: str, entries: Any, before: Option | None) -> Option:
 
 
 def _dynamic(data: Mapping[str, Any]) -> Declared:
-    """What the build backend adds: setuptools reads files, of others only a build tells."""
+    """What the build backend adds: setuptools reads files; what others add only a build says."""
     wanted = [
         each
         for each in strings(table(data, "project").get("dynamic"))
@@ -231,14 +231,14 @@ def _dynamic(data: Mapping[str, Any]) -> Declared:
         name: Option(f"{FILE}, extra {name!r}", files=one_or_more(table(value).get("file")))
         for name, value in named(table(declared, "optional-dependencies")).items()
     }
-    found = Declared(
+    read = Declared(
         files=tuple((f"{FILE}, dynamic dependencies", path) for path in files)
         if "dependencies" in wanted
         else (),
         extras=extras if "optional-dependencies" in wanted else {},
     )
     known = {*(["dependencies"] if files else []), *(["optional-dependencies"] if extras else [])}
-    return found._replace(dynamic=tuple(each for each in wanted if each not in known))
+    return read._replace(dynamic=tuple(each for each in wanted if each not in known))
 
 
 def _flit(data: Mapping[str, Any]) -> Declared:

@@ -72,13 +72,13 @@ class Settings(NamedTuple):
     @property
     def addopts(self) -> list[str]:
         """The options that are always given."""
-        given = self.options.get("addopts", "")
-        if isinstance(given, list):
-            return [str(each) for each in given]
+        value = self.options.get("addopts", "")
+        if isinstance(value, list):
+            return [str(each) for each in value]
         try:
-            return shlex.split(str(given))
+            return shlex.split(str(value))
         except ValueError:
-            return str(given).split()
+            return str(value).split()
 
 
 def pytest_settings(files: Mapping[str, str]) -> Settings:
@@ -95,8 +95,8 @@ def pytest_settings(files: Mapping[str, str]) -> Settings:
         where = "[tool.pytest.ini_options]" if "ini_options" in tool else "[tool.pytest]"
         return Settings(f"pyproject.toml {where}", {**native, **table(tool, "ini_options")})
     for name, section in (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-        if (found := ini(files.get(name, ""))[0].get(section)) is not None:
-            return Settings(f"{name} [{section}]", found)
+        if (options := ini(files.get(name, ""))[0].get(section)) is not None:
+            return Settings(f"{name} [{section}]", options)
     return Settings()
 
 
@@ -132,7 +132,7 @@ def plugin_of_fixture(name: str) -> str:
 
 
 def plugin_of_option(word: str) -> str | None:
-    """Which distribution brings an option of pytest; None: nobody knows."""
+    """Which distribution brings an option of pytest; None: unknown."""
     name = word.split("=", 1)[0]
     if re.fullmatch(r"-n\d+|-nauto|-nlogical", name):
         return "pytest-xdist"
@@ -140,9 +140,9 @@ def plugin_of_option(word: str) -> str | None:
         return _OPTIONS[name] or None
     return next(
         (
-            found
-            for known, found in _OPTIONS.items()
-            if known.startswith("--") and found and name.startswith(f"{known}-")
+            plugin
+            for prefix, plugin in _OPTIONS.items()
+            if prefix.startswith("--") and plugin and name.startswith(f"{prefix}-")
         ),
         None,
     )
@@ -165,10 +165,10 @@ def plugins_of_tests(tests: Mapping[str, str]) -> Iterator[Used]:
 
 
 def _parametrized(text: str) -> set[str]:
-    found = re.findall(r"parametrize\(([^)]{0,300})", text)
+    calls = re.findall(r"parametrize\(([^)]{0,300})", text)
     return {
         name.strip()
-        for each in found
+        for each in calls
         for words in re.findall(r"[\"']([^\"']*)", each)
         for name in words.split(",")
     }
@@ -181,19 +181,19 @@ _INSTEAD = "pytest>=8"
 
 
 def with_a_runner_that_runs(requirements: Iterable[str]) -> tuple[set[str], list[str]]:
-    """The requirements with a pytest of today for one that is too old, and what is said of it."""
-    found: set[str] = set()
-    said: list[str] = []
+    """The requirements with a pytest of today for one that is too old, and the notes about it."""
+    result: set[str] = set()
+    notes: list[str] = []
     for line in requirements:
         requirement = Requirement(line)
         if requirement.name.lower() == "pytest" and not _runs(requirement):
-            found.add(f"{_INSTEAD} ; {requirement.marker}" if requirement.marker else _INSTEAD)
-            said.append(
+            result.add(f"{_INSTEAD} ; {requirement.marker}" if requirement.marker else _INSTEAD)
+            notes.append(
                 f"{line!r} is older than what runs here (pytest {_OLDEST}); {_INSTEAD!r} is installed instead"
             )
         else:
-            found.add(line)
-    return found, said
+            result.add(line)
+    return result, notes
 
 
 def _runs(requirement: Requirement) -> bool:

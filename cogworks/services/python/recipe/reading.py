@@ -74,17 +74,17 @@ def declared_by(files: Mapping[str, str]) -> Declared:
         others = others.with_more(setup_py_of(files[PY]))
     dynamic = strings(project.get("dynamic"))
     # Poetry and flit put a `setup.py` of their own making into what they publish.
-    is_told = bool(project) or bool(first.dependencies)
-    if is_told and "dependencies" not in dynamic:
+    is_declared = bool(project) or bool(first.dependencies)
+    if is_declared and "dependencies" not in dynamic:
         others = others._replace(dependencies=(), files=(), dynamic=())
-    if is_told and "optional-dependencies" not in dynamic:
+    if is_declared and "optional-dependencies" not in dynamic:
         others = others._replace(extras={})
-    found = first.with_more(others)
+    declared = first.with_more(others)
     known = {
         *(["dependencies"] if others.dependencies or others.files else []),
         *(["optional-dependencies"] if others.extras else []),
     } - set(others.dynamic)
-    return found._replace(dynamic=tuple(each for each in found.dynamic if each not in known))
+    return declared._replace(dynamic=tuple(each for each in declared.dynamic if each not in known))
 
 
 class _Reading:
@@ -125,10 +125,10 @@ class _Reading:
             basket.take_line(place, line)
         for place, path in declared.files:
             basket.refer(place, path)
-        is_told = bool(declared.dependencies or declared.files)
+        is_declared = bool(declared.dependencies or declared.files)
         of_tool = self._asked.source not in ("", BY_NAME)
         # Where tests have a source of their own, what the project declares is all that its code needs.
-        if self._settings.requirements is None and not (is_told and of_tool):
+        if self._settings.requirements is None and not (is_declared and of_tool):
             for path in sorted(path for path, purpose in purposes(self._files).items() if purpose in BASE):
                 self._take_file(path, "", "a file of this name says what the code needs")
 
@@ -169,8 +169,10 @@ class _Reading:
                 source = declared[name].place.split(",")[0]
                 self._choose(f"dependency group {name!r}", source, "uv installs it without being asked to")
 
-    def _names(self, said: tuple[str, ...] | None, found: tuple[str, ...]) -> list[str]:
-        return list(dict.fromkeys(canonical(each) for each in (found if said is None else said)))
+    def _names(self, configured: tuple[str, ...] | None, default: tuple[str, ...]) -> list[str]:
+        return list(
+            dict.fromkeys(canonical(each) for each in (default if configured is None else configured))
+        )
 
     def _source(self, what: str) -> str:
         """Where something stands; by its name alone, in the file that declares it."""

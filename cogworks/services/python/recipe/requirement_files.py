@@ -58,15 +58,17 @@ def is_list(path: str) -> bool:
 
 def purposes(paths: Iterable[str]) -> dict[str, str]:
     """The requirements files, each with what it is for; empty: for the code. Of `a.in` and `a.txt` only the second counts."""
-    known = set(paths)
-    found = {}
-    for path in known:
+    all_paths = set(paths)
+    purpose_by_path = {}
+    for path in all_paths:
         stem, ending = posixpath.splitext(path)
-        if ending == ".in" and f"{stem}.txt" in known:
+        if ending == ".in" and f"{stem}.txt" in all_paths:
             continue
         if (match := _FILE.fullmatch(path)) is not None:
-            found[path] = next(filter(None, match.groupdict().values()), "").lower().replace("_", "-")
-    return found
+            purpose_by_path[path] = (
+                next(filter(None, match.groupdict().values()), "").lower().replace("_", "-")
+            )
+    return purpose_by_path
 
 
 def for_tests(names: Iterable[str]) -> list[str]:
@@ -97,16 +99,16 @@ class Member(NamedTuple):
 
 def members_of(declared: Declared, files: Mapping[str, str], taken: Collection[str]) -> list[Member]:
     """All, but of the requirements files only those that were not taken anyway."""
-    found: list[Member] = []
+    members: list[Member] = []
     for name, option in declared.extras.items():
-        found += [Member("extra", name, *each, option.place) for each in _of_option(option, files)]
+        members += [Member("extra", name, *each, option.place) for each in _of_option(option, files)]
     for name, option in declared.groups.items():
-        found += [Member("group", name, *each, option.place) for each in _of_option(option, files)]
+        members += [Member("group", name, *each, option.place) for each in _of_option(option, files)]
     for path in purposes(files):
         if path not in taken:
             lines = (line for _, line in logical_lines(files[path]))
-            found += [Member("file", path, *each, path) for each in _read(lines)]
-    return found
+            members += [Member("file", path, *each, path) for each in _read(lines)]
+    return members
 
 
 def best(members: Collection[Member]) -> Member:

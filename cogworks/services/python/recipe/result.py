@@ -145,7 +145,7 @@ def configuration(recipe: Recipe) -> str:
 
 
 def _comments(recipe: Recipe) -> list[str]:
-    told = [
+    lines = [
         " ".join(f"{each.what}: {each.source or 'a default'} ({each.why})".split()) for each in recipe.choices
     ]
-    return [line[: _WIDTH * 2] for line in told]
+    return [line[: _WIDTH * 2] for line in lines]

@@ -49,7 +49,7 @@ def _is_apart(asked: Asked, files: Mapping[str, str]) -> bool:
     return bool(asked.paths) and asked.script in files and not asked.script.startswith(tuple(above))
 
 
-def found_by_unittest_alone(files: Mapping[str, str], paths: Iterable[str]) -> Asked | None:
+def run_by_unittest_alone(files: Mapping[str, str], paths: Iterable[str]) -> Asked | None:
     """How tests run in the one file that has some, where nothing that was read names pytest; None: that is not so.
 
     Args:

@@ -63,30 +63,32 @@ def setup_py_of(text: str) -> Declared:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Declared(left_out=(f"{PY} is no Python that can be read: {str(error)[:200]}",))
     constants = constants_of(tree)
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     unknown: list[str] = []
     for name, value in _arguments(tree, constants):
-        found = literal(value, constants)
-        if found is None and name in ("install_requires", "extras_require", "tests_require"):
+        plain = literal(value, constants)
+        if plain is None and name in ("install_requires", "extras_require", "tests_require"):
             unknown.append(name)
-        given[name] = found
-    return _declared_by(given, unknown)
+        arguments[name] = plain
+    return _declared_by(arguments, unknown)
 
 
-def _declared_by(given: Mapping[str, Any], unknown: list[str]) -> Declared:
+def _declared_by(arguments: Mapping[str, Any], unknown: list[str]) -> Declared:
     extras: dict[str, Option] = {}
-    for key, value in table(given, "extras_require").items():
+    for key, value in table(arguments, "extras_require").items():
         if not key.startswith(":"):
             name = canonical(key.split(":")[0])
             extras[name] = option("extra", PY, name, _lines(value))
     return Declared(
-        name=given["name"] if isinstance(given.get("name"), str) else "",
-        requires_python=given["python_requires"] if isinstance(given.get("python_requires"), str) else "",
+        name=arguments["name"] if isinstance(arguments.get("name"), str) else "",
+        requires_python=arguments["python_requires"]
+        if isinstance(arguments.get("python_requires"), str)
+        else "",
         dependencies=tuple(
-            (f"{PY}, install_requires", each) for each in _lines(given.get("install_requires"))
+            (f"{PY}, install_requires", each) for each in _lines(arguments.get("install_requires"))
         ),
         extras=extras,
-        for_tests=tuple((f"{PY}, tests_require", each) for each in _lines(given.get("tests_require"))),
+        for_tests=tuple((f"{PY}, tests_require", each) for each in _lines(arguments.get("tests_require"))),
         dynamic=tuple(_FIELDS[each] for each in unknown if each in _FIELDS),
     )
 
@@ -110,16 +112,16 @@ def _arguments(tree: ast.Module, constants: Mapping[str, Any]) -> list[tuple[str
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    found: list[tuple[str, ast.expr]] = []
+    arguments: list[tuple[str, ast.expr]] = []
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or _called(call.func) != "setup":
             continue
         for keyword in call.keywords:
             if keyword.arg:
-                found.append((keyword.arg, keyword.value))
+                arguments.append((keyword.arg, keyword.value))
             elif isinstance(keyword.value, ast.Name):
-                found += _entries(dictionaries.get(keyword.value.id))
-    return found
+                arguments += _entries(dictionaries.get(keyword.value.id))
+    return arguments
 
 
 def _entries(value: ast.expr | None) -> list[tuple[str, ast.expr]]:
@@ -147,7 +149,7 @@ def _called(function: ast.expr) -> str:
 
 def constants_of(tree: ast.Module) -> dict[str, Any]:
     """The literals that names of a module stand for."""
-    found: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
     for node in tree.body:
         targets = (
             node.targets
@@ -161,21 +163,21 @@ def constants_of(tree: ast.Module) -> dict[str, Any]:
             if (
                 isinstance(target, ast.Name)
                 and value is not None
-                and (known := literal(value, found)) is not None
+                and (constant := literal(value, constants)) is not None
             ):
-                found[target.id] = known
+                constants[target.id] = constant
             elif isinstance(target, ast.Subscript) and value is not None:
-                _put(target, literal(value, found), found)
-    return found
+                _put(target, literal(value, constants), constants)
+    return constants
 
 
-def _put(target: ast.Subscript, value: Any, found: dict[str, Any]) -> None:
+def _put(target: ast.Subscript, value: Any, constants: dict[str, Any]) -> None:
     """`extras["all"] = […]` after the dictionary itself."""
-    key = literal(target.slice, found)
+    key = literal(target.slice, constants)
     if isinstance(target.value, ast.Name) and isinstance(key, str) and value is not None:
-        before = found.get(target.value.id)
+        before = constants.get(target.value.id)
         if isinstance(before, dict):
-            found[target.value.id] = {**before, key: value}
+            constants[target.value.id] = {**before, key: value}
 
 
 def literal(node: ast.expr, constants: Mapping[str, Any], depth: int = 0) -> Any:
@@ -211,8 +213,8 @@ def _computed(node: ast.expr, constants: Mapping[str, Any], depth: int) -> Any:
         whole, key = literal(node.value, constants, depth + 1), literal(node.slice, constants, depth + 1)
         return whole.get(key) if isinstance(whole, dict) and isinstance(key, str) else None
     if isinstance(node, ast.Call) and _called(node.func) == "dict" and not node.args:
-        found = {each.arg: literal(each.value, constants, depth + 1) for each in node.keywords if each.arg}
-        return {key: value for key, value in found.items() if value is not None}
+        by_name = {each.arg: literal(each.value, constants, depth + 1) for each in node.keywords if each.arg}
+        return {key: value for key, value in by_name.items() if value is not None}
     if (
         isinstance(node, ast.Call)
         and _called(node.func) in ("list", "sorted", "tuple")
@@ -223,13 +225,13 @@ def _computed(node: ast.expr, constants: Mapping[str, Any], depth: int) -> Any:
 
 
 def _sequence(elements: list[ast.expr], constants: Mapping[str, Any], depth: int) -> list[Any] | None:
-    found: list[Any] = []
+    items: list[Any] = []
     for each in elements:
         inner = each.value if isinstance(each, ast.Starred) else each
         value = literal(inner, constants, depth + 1)
         if value is None:
             return None
-        found += value if isinstance(each, ast.Starred) and isinstance(value, list) else [value]
-        if len(found) > _MOST_ITEMS:
+        items += value if isinstance(each, ast.Starred) and isinstance(value, list) else [value]
+        if len(items) > _MOST_ITEMS:
             return None
-    return found
+    return items

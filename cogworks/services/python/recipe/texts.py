@@ -26,7 +26,7 @@ def ini(text: str) -> tuple[dict[str, dict[str, str]], str]:
     parser = configparser.RawConfigParser(
         strict=False, default_section="\0", delimiters=("=", ":"), comment_prefixes=("#", ";")
     )
-    parser.optionxform = str.lower  # type: ignore[assignment, method-assign]  # configparser is told so by assignment
+    parser.optionxform = str.lower  # type: ignore[assignment, method-assign]  # configparser takes it by assignment
     try:
         parser.read_string(text)
         return {section: dict(parser.items(section)) for section in parser.sections()}, ""

@@ -1,4 +1,4 @@
-"""What tox is told about the environment of the tests; read, never run."""
+"""What tox's settings say about the environment of the tests; read, never run."""
 
 import itertools
 import posixpath
@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cogworks.services.python.recipe.commands import pip_said, said
+from cogworks.services.python.recipe.commands import command_needs, pip_needs
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.texts import (
     canonical,
@@ -117,10 +117,10 @@ def _of_ini(text: str, place: str, python: str) -> Asked | None:
         name: options for name, options in data.items() if name == "testenv" or name.startswith("testenv:")
     }
     names = [*listed, *(_name(each) for each in sections if ":" in each)]
-    each_found = [_asked_by(name, sections, data, place, python) for name in candidates(names, python)]
-    found = [each for each in each_found if each is not None]
+    read = [_asked_by(name, sections, data, place, python) for name in candidates(names, python)]
+    environments = [each for each in read if each is not None]
     # Of environments that stand next to each other one may build the documentation.
-    return next((each for each in found if each.runner), found[0] if found else None)
+    return next((each for each in environments if each.runner), environments[0] if environments else None)
 
 
 def _asked_by(
@@ -137,8 +137,8 @@ def _asked_by(
     if section == "testenv" and "testenv" not in data:
         return None
     reading = _Ini(data, {*environment.split("-"), *_factors(python)})
-    found = reading.asked({**data.get("testenv", {}), **sections.get(section, {})})
-    return found.model_copy(
+    needs = reading.asked({**data.get("testenv", {}), **sections.get(section, {})})
+    return needs.model_copy(
         update={"source": f"{place} [{section}]", "why": f"tox's environment {environment!r} runs the tests"}
     )
 
@@ -219,19 +219,22 @@ class _Ini:
         self._factors = factors
 
     def asked(self, options: Mapping[str, str]) -> Asked:
-        found = Asked(extras=tuple(canonical(each) for each in self._words(options, "extras")))
+        needs = Asked(extras=tuple(canonical(each) for each in self._words(options, "extras")))
         groups = tuple(canonical(each) for each in self._words(options, "dependency_groups"))
-        found = found.joined(Asked(groups=groups))
+        needs = needs.joined(Asked(groups=groups))
         for line in self._lines(options.get("deps", "")):
-            found = found.joined(_dependency(line))
+            needs = needs.joined(_dependency(line))
         folder = _folder(options.get("changedir", options.get("change_dir", "")))
         root = _root_from(folder)
         lines = [line for name in _COMMANDS for line in self._unreplaced(options.get(name, ""))]
-        told = [(said(_words_of(_replaced(line, root)), folder=folder), "{posargs" in line) for line in lines]
-        found = found.joined(_together(told))
-        found = found.joined(Asked(default_groups=_is_synchronised(options.get("runner", ""), groups)))
+        of_commands = [
+            (command_needs(_words_of(_replaced(line, root)), folder=folder), "{posargs" in line)
+            for line in lines
+        ]
+        needs = needs.joined(_together(of_commands))
+        needs = needs.joined(Asked(default_groups=_is_synchronised(options.get("runner", ""), groups)))
         variables = dict(self._variables(options.get("setenv", options.get("set_env", ""))))
-        return found.joined(Asked(variables=variables))
+        return needs.joined(Asked(variables=variables))
 
     def _words(self, options: Mapping[str, str], name: str) -> list[str]:
         return [
@@ -249,7 +252,7 @@ class _Ini:
         return [_replaced(line) for line in self._unreplaced(text)]
 
     def _unreplaced(self, text: str, depth: int = 0) -> list[str]:
-        found: list[str] = []
+        lines: list[str] = []
         for _, line in logical_lines(text):
             match = _CONDITION.fullmatch(line)
             if match is not None and not line.startswith(("-", ".")):
@@ -257,8 +260,8 @@ class _Ini:
                     line = match["rest"]  # noqa: PLW2901 - the line without its condition
                 else:
                     continue
-            found += self._referred(line, depth) if line else []
-        return found
+            lines += self._referred(line, depth) if line else []
+        return lines
 
     def _holds(self, when: str) -> bool:
         return any(
@@ -278,13 +281,13 @@ class _Ini:
         return [line]
 
 
-def _together(told: Sequence[tuple[Asked, bool]]) -> Asked:
+def _together(of_commands: Sequence[tuple[Asked, bool]]) -> Asked:
     """All that commands install; of those that run tests the first counts that takes arguments, as the main one does."""
-    runs = sorted((each for each in told if each[0].runner), key=lambda each: not each[1])
-    found = Asked()
-    for asked, _ in (*runs[:1], *told):
-        found = found.joined(asked)
-    return found
+    runs = sorted((each for each in of_commands if each[0].runner), key=lambda each: not each[1])
+    needs = Asked()
+    for asked, _ in (*runs[:1], *of_commands):
+        needs = needs.joined(asked)
+    return needs
 
 
 def _folder(changedir: str) -> str:
@@ -303,7 +306,7 @@ def _is_synchronised(runner: str, groups: Sequence[str]) -> bool:
 
 
 def _replaced(line: str, root: str = ".") -> str:
-    """A line with what tox would put in, as far as it can be told; the rest stays in braces."""
+    """A line with what tox would put in, as far as it is clear; the rest stays in braces."""
     for _ in range(_DEEPEST):
         fresh = _SUBSTITUTED.sub(lambda match: _substitute(match["inside"], root), line)
         if fresh == line:
@@ -337,7 +340,7 @@ def _words_of(line: str) -> list[str]:
 
 
 def _dependency(line: str) -> Asked:
-    return pip_said(
+    return pip_needs(
         [line]
         if ";" in line or " @" in line
         else line.split()
@@ -352,7 +355,7 @@ def _of_toml(tool: Mapping[str, Any], place: str, python: str) -> Asked | None:
     options = {**table(tool, "env_run_base"), **table(environments, environment)}
     if not options:
         return None
-    found = Asked(
+    needs = Asked(
         extras=tuple(canonical(each) for each in one_or_more(options.get("extras"))),
         groups=tuple(canonical(each) for each in one_or_more(options.get("dependency_groups"))),
         variables={
@@ -362,26 +365,28 @@ def _of_toml(tool: Mapping[str, Any], place: str, python: str) -> Asked | None:
         },
     )
     for line in one_or_more(options.get("deps")):
-        found = found.joined(_dependency(_replaced(line)))
+        needs = needs.joined(_dependency(_replaced(line)))
     changedir = options.get("change_dir", options.get("changedir"))
     folder = _folder(changedir) if isinstance(changedir, str) else ""
     listed = [options.get(name) for name in _COMMANDS]
     commands = [command for each in listed if isinstance(each, list) for command in each]
     root = _root_from(folder)
-    told = [(said(_toml_words(each, root), folder=folder), "posargs" in str(each)) for each in commands]
-    found = found.joined(_together(told))
-    synchronised = _is_synchronised(str(options.get("runner", "")), found.groups)
-    found = found.joined(Asked(default_groups=synchronised))
+    of_commands = [
+        (command_needs(_toml_words(each, root), folder=folder), "posargs" in str(each)) for each in commands
+    ]
+    needs = needs.joined(_together(of_commands))
+    synchronised = _is_synchronised(str(options.get("runner", "")), needs.groups)
+    needs = needs.joined(Asked(default_groups=synchronised))
     update = {"source": f"{place}, {environment}", "why": f"tox's environment {environment!r} runs the tests"}
-    return found.model_copy(update=update)
+    return needs.model_copy(update=update)
 
 
 def _toml_words(command: Any, root: str) -> list[str]:
-    found: list[str] = []
+    words: list[str] = []
     for word in command if isinstance(command, list) else []:
         if isinstance(word, str):
             plain = _replaced(word, root)
-            found += plain.split() if word.startswith("{posargs") else [plain]
+            words += plain.split() if word.startswith("{posargs") else [plain]
         elif isinstance(word, dict) and word.get("replace") == "posargs":
-            found += strings(word.get("default"))
-    return found
+            words += strings(word.get("default"))
+    return words

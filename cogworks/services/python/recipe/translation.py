@@ -1,6 +1,6 @@
 """What a command that starts tests by another tool runs in the end, read from that tool's files as text; a pure rule.
 
-Such tools install by themselves, and where tests run there is no network. What cannot be told for certain is left as it is.
+Such tools install by themselves, and where tests run there is no network. What is not certain is left as it is.
 """
 
 import posixpath
@@ -70,7 +70,7 @@ def files_read(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def translated(words: Sequence[str], texts: Mapping[str, str]) -> Translated | None:
-    """The command without the tool; None where it is none of these tools, or does more than can be told.
+    """The command without the tool; None where it is none of these tools, or does more than is clear.
 
     Args:
         texts: path -> text, of those of `files_read` that are there.
@@ -139,7 +139,7 @@ def _of_lines(
     lines: Iterator[str] | Sequence[str], texts: Mapping[str, str], depth: int, source: str
 ) -> Translated | None:
     """What the lines of a script come to, where one of them runs the tests and the others are harmless."""
-    found: list[Translated] = []
+    translations: list[Translated] = []
     variables: dict[str, str] = {}
     for words in _commands(lines):
         if words[0] == "export" or all("=" in word for word in words):
@@ -147,10 +147,10 @@ def _of_lines(
             continue
         one = _of_command(words, texts, depth)
         if one is not None:
-            found.append(one)
-    if len(found) != 1:
+            translations.append(one)
+    if len(translations) != 1:
         raise Unclear
-    [only] = found
+    [only] = translations
     return only.model_copy(
         update={"variables": {**variables, **only.variables}, "source": only.source or source}
     )

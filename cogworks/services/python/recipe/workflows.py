@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cogworks.services.python.recipe.commands import script_said
+from cogworks.services.python.recipe.commands import script_needs
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.texts import table
 
@@ -15,16 +15,16 @@ _LIKELY = ("test", "tests", "ci", "unit", "pytest", "python", "build", "main", "
 
 def workflows_asked(files: Mapping[str, str]) -> Asked | None:
     """What the likeliest job with a command that runs tests says; None: there is none."""
-    found = [
+    jobs = [
         (_rank(path, name), path, name, asked)
         for path, text in sorted(files.items())
         if path.startswith(FOLDER)
         for name, asked in _jobs(text)
         if asked.runner
     ]
-    if not found:
+    if not jobs:
         return None
-    _, path, name, asked = min(found, key=lambda each: each[:3])
+    _, path, name, asked = min(jobs, key=lambda each: each[:3])
     return asked.model_copy(
         update={
             "source": f"{path}, job {name!r}",
@@ -50,18 +50,18 @@ def _jobs(text: str) -> Iterator[tuple[str, Asked]]:
 
 
 def _of_steps(steps: Sequence[Any], default: Any) -> Asked:
-    found = Asked()
+    needs = Asked()
     for step in steps:
         script = step.get("run") if isinstance(step, dict) else None
         if not isinstance(script, str):
             continue
         folder = step.get("working-directory", default)
-        asked = script_said(script, folder=folder if isinstance(folder, str) else "")
+        asked = script_needs(script, folder=folder if isinstance(folder, str) else "")
         # A later step may install for something else than the tests.
-        found = found.joined(asked)
-        if found.runner:
+        needs = needs.joined(asked)
+        if needs.runner:
             break
-    return found
+    return needs
 
 
 def _loaded(text: str) -> Any:
