@@ -41,14 +41,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    wish, reporter = _asked(session.config)
+    wish, reporter = _wish_and_reporter(session.config)
     if wish is None or not wish["mistakes"]["lines"]:
         return
     if session.testsfailed:
         reporter.write(kind="untried", text="some of the tests cannot be loaded")
         return
-    for told in try_mutants(session, begin=partial(_unwatched, session.config), **wish["mistakes"]):
-        reporter.write(**told)
+    for record in try_mutants(session, begin=partial(_unwatched, session.config), **wish["mistakes"]):
+        reporter.write(**record)
 
 
 def _unwatched(config: pytest.Config) -> None:
@@ -58,7 +58,7 @@ def _unwatched(config: pytest.Config) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    wish, reporter = _asked(item.config)
+    wish, reporter = _wish_and_reporter(item.config)
     if wish is None or not wish["lines"] or not _is_called(item, wish):
         yield
         return
@@ -70,16 +70,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         sys.setprofile(None)
     ends = time.monotonic() + _TEST_S
     for call in watch.calls:
-        for number, made, given in call.variants():
+        for number, arguments, shown in call.variants():
             if time.monotonic() > ends:
                 return
-            is_value, outcome = _outcome(call.function, made)
-            told = {"artifact": call.artifact, "line": call.line, "symbol": call.symbol}
-            own = {"own": call.given, "variant": number, "given": given}
-            reporter.write(kind="beside", **told, **own, outcome=outcome, is_value=is_value)
+            is_value, outcome = _outcome(call.function, arguments)
+            about = {"artifact": call.artifact, "line": call.line, "symbol": call.symbol}
+            own = {"own": call.given, "variant": number, "given": shown}
+            reporter.write(kind="beside", **about, **own, outcome=outcome, is_value=is_value)
 
 
-def _asked(config: pytest.Config) -> tuple[Any, Any]:
+def _wish_and_reporter(config: pytest.Config) -> tuple[Any, Any]:
     wish = config.getoption("--cogworks-beside")
     reporter = config.pluginmanager.get_plugin("cogworks-reporter")
     return (None, None) if wish is None or reporter is None else (json.loads(wish), reporter)
@@ -105,7 +105,7 @@ class Call:
         self.given = described(values)
 
     def variants(self) -> Iterator[tuple[int, dict[str, Any], str]]:
-        """What was given, as number 0, and what lies beside it; each a copy of its own."""
+        """The given values, as number 0, and those beside them; each is a copy of its own."""
         seen: set[str] = set()
         ways: list[tuple[str | None, Callable[[Any], Any]]] = [(None, lambda value: value)]
         ways += [(None, how) for how in WAYS]
@@ -113,16 +113,16 @@ class Call:
         ways += [(name, how) for how in WAYS for name in self.values] if len(self.values) > 1 else []
         for only, how in ways:
             try:
-                made = {
+                arguments = {
                     name: changed(value, how) if only in (None, name) else copy.deepcopy(value)
                     for name, value in self.values.items()
                 }
-                given = described(made)
+                shown = described(arguments)
             except Exception:  # noqa: S112  # whatever an object of the repository does when it is copied
                 continue
-            if given not in seen:
-                seen.add(given)
-                yield len(seen) - 1, made, given
+            if shown not in seen:
+                seen.add(shown)
+                yield len(seen) - 1, arguments, shown
             if len(seen) > _MOST_VARIANTS:
                 return
 
@@ -160,12 +160,12 @@ class Watch:
 
     def _note(self, artifact: str, frame: FrameType) -> None:
         code = frame.f_code
-        found = [each for each in gc.get_referrers(code) if isinstance(each, FunctionType)]
+        functions = [each for each in gc.get_referrers(code) if isinstance(each, FunctionType)]
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        if len(found) != 1 or not names or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        if len(functions) != 1 or not names or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
             return
         values = {name: copy.deepcopy(frame.f_locals[name]) for name in names}
-        call = Call(artifact, found[0], values)
+        call = Call(artifact, functions[0], values)
         if all(call.given != each.given for each in self.calls):
             self.calls.append(call)
 
@@ -229,8 +229,8 @@ def _described(value: Any, depth: int) -> str:
         return f"{kind.__name__}[{', '.join(inside[:_MOST_ITEMS])}]"
     if isinstance(value, (FunctionType, type)):
         return value.__qualname__
-    if isinstance(held := getattr(value, "__dict__", None), dict):
-        return f"{kind.__name__}({_described(held, depth - 1)})"
+    if isinstance(attributes := getattr(value, "__dict__", None), dict):
+        return f"{kind.__name__}({_described(attributes, depth - 1)})"
     return _ADDRESS.sub("0x", repr(value))
 
 
@@ -245,10 +245,10 @@ def changed(value: Any, how: Callable[[Any], Any], depth: int = _DEEPEST) -> Any
     if type(value) is dict:
         return {key: changed(each, how, depth - 1) for key, each in value.items()}
     copied = copy.deepcopy(value)
-    held = getattr(copied, "__dict__", None)
-    if isinstance(held, dict) and not isinstance(value, (FunctionType, type)):
-        for name in list(held):
-            held[name] = changed(held[name], how, depth - 1)
+    attributes = getattr(copied, "__dict__", None)
+    if isinstance(attributes, dict) and not isinstance(value, (FunctionType, type)):
+        for name in list(attributes):
+            attributes[name] = changed(attributes[name], how, depth - 1)
     return copied
 
 

@@ -36,11 +36,11 @@ class Clock:
 def units(names: Sequence[str]) -> list[int]:
     """For each place in the order the number of what is run as a whole: names that are mixed with others belong together."""
     last = {name: place for place, name in enumerate(names)}
-    found: list[int] = []
+    numbers: list[int] = []
     end = unit = -1
     for place, name in enumerate(names):
         if place > end:
             unit += 1
         end = max(end, last[name])
-        found.append(unit)
-    return found
+        numbers.append(unit)
+    return numbers

@@ -17,7 +17,7 @@ def source_of(path: str) -> str:
         with tokenize.open(path) as file:
             return file.read()
     except (OSError, ValueError, SyntaxError):
-        # Of an encoding that nobody knows the last is told.
+        # An unknown encoding raises the last of them.
         return ""
 
 
@@ -31,14 +31,14 @@ def tree_of(text: str) -> ast.Module:
 
 def places_in(text: str, lines: Stretches) -> list[int]:
     """The first lines of the innermost functions that hold some of these lines; where none does, of all functions."""
-    found = [each for each in ast.walk(tree_of(text)) if isinstance(each, DEFS)]
+    functions = [each for each in ast.walk(tree_of(text)) if isinstance(each, DEFS)]
     around = {
         first_line(each)
         for first, last in lines
         for line in range(first, last + 1)
-        for each in _innermost(found, line)
+        for each in _innermost(functions, line)
     }
-    return sorted(around or {first_line(each) for each in found})
+    return sorted(around or {first_line(each) for each in functions})
 
 
 def first_line(function: Any) -> int:

@@ -47,8 +47,8 @@ class LineRecorder:
             os.environ[_CORE] = before
 
     @contextmanager
-    def measured(self, tell: Callable[[dict[str, list[tuple[int, int]]]], object]) -> Iterator[None]:
-        """`tell` gets the stretches of lines of each file, named from the root."""
+    def measured(self, report: Callable[[dict[str, list[tuple[int, int]]]], object]) -> Iterator[None]:
+        """`report` gets the stretches of lines of each file, named from the root."""
         self._count += 1
         self._measurement.start()
         self._measurement.switch_context(str(self._count))
@@ -56,13 +56,13 @@ class LineRecorder:
             yield
         finally:
             self._measurement.stop()
-            tell(self._found())
+            report(self._lines_by_file())
 
-    def _found(self) -> dict[str, list[tuple[int, int]]]:
+    def _lines_by_file(self) -> dict[str, list[tuple[int, int]]]:
         data = self._measurement.get_data()
         data.set_query_context(str(self._count))
         lines = {path: data.lines(path) for path in data.measured_files() if path.startswith(self._root)}
-        return {path[len(self._root) :]: _stretches(found) for path, found in lines.items() if found}
+        return {path[len(self._root) :]: _stretches(numbers) for path, numbers in lines.items() if numbers}
 
 
 def _coverage(folder: str) -> ModuleType:
@@ -85,10 +85,10 @@ def _ask_for_no_origin() -> None:
 
 
 def _stretches(lines: Iterable[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    stretches: list[tuple[int, int]] = []
     for line in sorted(lines):
-        if found and line == found[-1][1] + 1:
-            found[-1] = (found[-1][0], line)
+        if stretches and line == stretches[-1][1] + 1:
+            stretches[-1] = (stretches[-1][0], line)
         else:
-            found.append((line, line))
-    return found
+            stretches.append((line, line))
+    return stretches

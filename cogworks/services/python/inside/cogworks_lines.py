@@ -38,8 +38,8 @@ class Measuring:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, None, None]:
-        def tell(lines: object) -> None:
+        def report(lines: object) -> None:
             self._reporter.write(kind="lines", id=item.nodeid, lines=lines)
 
-        with self._keeper.measured(tell):
+        with self._keeper.measured(report):
             yield

@@ -66,15 +66,15 @@ class Loader(unittest.TestLoader):
         return suite
 
     def loadTestsFromName(self, name: str, module: ModuleType | None = None) -> Any:  # noqa: N802  # unittest's name
-        found = self._module_begins(name)
-        if found and not self._can_be_loaded(found):
+        module_name = self._module_begins(name)
+        if module_name and not self._can_be_loaded(module_name):
             return self.suiteClass([])
         suite = super().loadTestsFromName(name, module)
         for test in each_test(suite):
             if type(test).__name__ == FAILED:
                 setattr(test, _ID, name)
-        if found:
-            self._name_all(suite, sys.modules[found])
+        if module_name:
+            self._name_all(suite, sys.modules[module_name])
         return suite
 
     def load_places(self) -> Any:
@@ -110,7 +110,7 @@ class Loader(unittest.TestLoader):
         name = self.id_of(test)
         return not self._wanted or any(_is_part(name, each) for each in self._wanted)
 
-    def not_found(self, names: Iterable[str]) -> list[str]:
+    def missing_from(self, names: Iterable[str]) -> list[str]:
         """Which of the tests that were asked for by their ids are none of these."""
         known = list(names)
         unloaded = tuple(self._failed.values())
@@ -151,7 +151,7 @@ class Loader(unittest.TestLoader):
             self._get_module_from_name(name)
         except unittest.SkipTest:
             return False
-        except Exception:  # told by whoever raised it
+        except Exception:  # reported where it was raised
             return False
         return True
 
@@ -169,12 +169,12 @@ class Loader(unittest.TestLoader):
             with self._limited():
                 __import__(name)
         except unittest.SkipTest as skip:
-            self._tell_once("passed-over", place, str(skip))
+            self._report_once("passed-over", place, str(skip))
             raise
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a module may end the program, and would end the run of all others
-            self._tell_once("collection", place, told(error))
+            self._report_once("collection", place, short_text(error))
             raise ImportError(f"{place} could not be loaded") from error
         finally:
             if name not in self._loaded:
@@ -182,37 +182,37 @@ class Loader(unittest.TestLoader):
             self._loaded.update((name, place))
         return sys.modules[name]
 
-    def _tell_once(self, kind: str, place: str, text: str) -> None:
+    def _report_once(self, kind: str, place: str, text: str) -> None:
         if place not in self._failed:
             self._failed[place] = place
             self._records.write(kind=kind, id=place, text=capped(text))
 
-    def tell_failed(self, test: Any) -> None:
-        """What unittest could not load in a way of its own, e.g. a `load_tests` that fails."""
+    def report_failed(self, test: Any) -> None:
+        """Report what unittest could not load in a way of its own, e.g. a `load_tests` that fails."""
         error = getattr(test, "_exception", None)
         if isinstance(error, ImportError) and any(
             f"{place} could not be loaded" in str(error) for place in self._failed
         ):
             return
         name = str(getattr(test, "_testMethodName", ""))
-        found = self._module_begins(name)
-        place = str(getattr(test, _ID, "")) or (self._place_of(found) if found else name)
-        self._tell_once("collection", place, told(error) if error else "")
+        module_name = self._module_begins(name)
+        place = str(getattr(test, _ID, "")) or (self._place_of(module_name) if module_name else name)
+        self._report_once("collection", place, short_text(error) if error else "")
 
     def _module_begins(self, name: str) -> str:
         """The longest beginning of a dotted name that is a file or a package here."""
         parts = name.split(".")
         for count in range(len(parts), 0, -1):
-            found = ".".join(parts[:count])
-            if self._found_at(found):
-                return found
+            beginning = ".".join(parts[:count])
+            if self._path_of(beginning):
+                return beginning
         return ""
 
     def _place_of(self, name: str) -> str:
-        path = self._found_at(name)
+        path = self._path_of(name)
         return os.path.relpath(path, self._root).replace(os.sep, "/") if path else name
 
-    def _found_at(self, name: str) -> str:
+    def _path_of(self, name: str) -> str:
         inner = name.replace(".", os.sep)
         for top in [self._top_level_dir, *sys.path]:
             if top is None:
@@ -248,20 +248,20 @@ def kept(suite: Any, is_kept: Callable[[Any], bool]) -> Any:
     return suite
 
 
-def told(error: BaseException, *, depth: int = 0) -> str:
+def short_text(error: BaseException, *, depth: int = 0) -> str:
     """An exception as pytest shows it in short, without the frames of unittest and of what loads tests."""
     before = ""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None and depth < _MOST_CAUSES:
-        before = f"{told(cause, depth=depth + 1)}\n\nThe above exception was followed by this one:\n"
+        before = f"{short_text(cause, depth=depth + 1)}\n\nThe above exception was followed by this one:\n"
     lines = []
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if "__unittest" not in frame.f_globals and not _is_ours(file):
             text = linecache.getline(file, number).strip()
             lines += [f"{file}:{number}: in {frame.f_code.co_name}", f"    {text}"]
-    said = "".join(traceback.format_exception_only(type(error), error)).rstrip()
-    return before + "\n".join([*lines, *(f"E   {line}" for line in said.splitlines())])
+    ending = "".join(traceback.format_exception_only(type(error), error)).rstrip()
+    return before + "\n".join([*lines, *(f"E   {line}" for line in ending.splitlines())])
 
 
 def _is_ours(file: str) -> bool:
@@ -294,5 +294,5 @@ def _names(test: Any) -> list[str]:
     method = str(getattr(test, "_testMethodName", "") or test.id())
     classes = [part for part in type(test).__qualname__.split(".") if part != "<locals>"]
     # A test that is played several times says so behind its name.
-    _, found, more = str(test.id()).partition(f"{type(test).__qualname__}.{method}")
-    return [*classes, f"{method}{more}" if found else method]
+    _, separator, more = str(test.id()).partition(f"{type(test).__qualname__}.{method}")
+    return [*classes, f"{method}{more}" if separator else method]

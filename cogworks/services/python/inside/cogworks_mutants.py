@@ -66,8 +66,8 @@ def try_mutants(
         most -= 1
         end = run(put, limit_s=min(left, limit_s))
         if end != _NOT_PUT:
-            told = {"artifact": artifact, "line": line, "change": change}
-            yield {"kind": "mutant", **told, "is_noticed": end != _UNNOTICED}
+            about = {"artifact": artifact, "line": line, "change": change}
+            yield {"kind": "mutant", **about, "is_noticed": end != _UNNOTICED}
         if end not in (_UNNOTICED, _NOT_PUT):
             guarded.add((artifact, line))
 
@@ -76,11 +76,11 @@ Mutant = tuple[str, int, str, Callable[[], bool]]
 """Artifact, line, change, and what puts it into this process: whether that worked."""
 
 
-def _by_turns(found: Iterable[Mutant]) -> list[Mutant]:
+def _by_turns(mutants: Iterable[Mutant]) -> list[Mutant]:
     """One of each line, then a second one of each."""
     turn: dict[tuple[str, int], int] = {}
     ranked = []
-    for each in found:
+    for each in mutants:
         place = each[:2]
         turn[place] = turn.get(place, 0) + 1
         ranked.append((turn[place], each))
@@ -103,7 +103,7 @@ def _all_mutants(session: pytest.Session, lines: dict[str, Stretches]) -> Iterat
 
 def _live(path: str) -> dict[int, list[FunctionType]]:
     """The functions of a file that are loaded, by their first lines."""
-    found: dict[int, list[FunctionType]] = {}
+    functions: dict[int, list[FunctionType]] = {}
     paths: dict[str, bool] = {}
     for each in gc.get_objects():
         if not isinstance(each, FunctionType):
@@ -113,8 +113,8 @@ def _live(path: str) -> dict[int, list[FunctionType]]:
             # Asked once for each file: there are tens of thousands of functions.
             paths[name] = os.path.realpath(name) == path
         if paths[name]:
-            found.setdefault(each.__code__.co_firstlineno, []).append(each)
-    return found
+            functions.setdefault(each.__code__.co_firstlineno, []).append(each)
+    return functions
 
 
 def _put(functions: dict[int, list[FunctionType]], codes: dict[int, CodeType]) -> bool:
@@ -137,14 +137,14 @@ def _codes(tree: ast.Module, path: str, places: set[int]) -> dict[int, CodeType]
         waiting = [compile(tree, path, "exec", dont_inherit=True)]
     except (SyntaxError, ValueError, TypeError):
         return {}
-    found: dict[int, CodeType] = {}
+    codes: dict[int, CodeType] = {}
     while waiting:
         for each in waiting.pop().co_consts:
             if isinstance(each, CodeType):
                 if each.co_firstlineno in places and each.co_flags & 0x2:
-                    found.setdefault(each.co_firstlineno, each)
+                    codes.setdefault(each.co_firstlineno, each)
                 waiting.append(each)
-    return found
+    return codes
 
 
 def _end_of(
@@ -193,9 +193,9 @@ def _mutations(tree: ast.Module, outer: ast.AST, wanted: set[int]) -> Iterator[t
             mutated = copy.deepcopy(tree)
             twin = next(each for each in outermost(mutated) if first_line(each) == first_line(outer))
             target = next(each for at, each in enumerate(ast.walk(twin)) if at == number)
-            told = _changed(twin, target, change)
-            if told:
-                yield line, told, ast.fix_missing_locations(mutated)
+            description = _changed(twin, target, change)
+            if description:
+                yield line, description, ast.fix_missing_locations(mutated)
 
 
 def _changes(node: ast.AST) -> Iterator[str]:

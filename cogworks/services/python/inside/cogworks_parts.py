@@ -20,7 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     until_s = config.getoption("--cogworks-until")
-    # Workers of pytest-xdist see a part of the tests; which files they did not come to is told by who collects their reports.
+    # Workers of pytest-xdist see a part of the tests. The process that collects their reports says which files they did not
+    # come to.
     if until_s is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Parts(config, until_s), "cogworks-parting")
 
@@ -33,20 +34,20 @@ class Parts:
         self._until_s = until_s
         self._clock = Clock([], until_s)
         self._numbers: dict[str, int] = {}
-        self._is_told = False
+        self._is_planned = False
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         names = [item.nodeid for item in session.items]
-        self._tell(kind="planned", tests=names)
+        self._write(kind="planned", tests=names)
         self._clock = Clock([name.split("::", 1)[0] for name in names], self._until_s)
         self._numbers = {name: number for number, name in enumerate(names)}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        if not self._is_told:
-            self._is_told = True
-            self._tell(kind="planned", tests=list(ids))
+        if not self._is_planned:
+            self._is_planned = True
+            self._write(kind="planned", tests=list(ids))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
@@ -55,10 +56,10 @@ class Parts:
         if number is None or self._clock.may_begin(number):
             return None
         if not was_over:
-            self._tell(kind="over")
+            self._write(kind="over")
         return True
 
-    def _tell(self, **record: Any) -> None:
+    def _write(self, **record: Any) -> None:
         reporter = self._config.pluginmanager.get_plugin("cogworks-reporter")
         if reporter is not None:
             reporter.write(**record)

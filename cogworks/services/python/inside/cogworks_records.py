@@ -1,4 +1,4 @@
-"""The file that a run of tests tells its events to, one JSON line each; imports nothing of cogworks, and nothing of pytest."""
+"""The file that a run of tests writes its events to, one JSON line each; imports nothing of cogworks, and nothing of pytest."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Records:
         self._descriptor = descriptor
         self._seal = seal or taken(descriptor)
         self._process = os.getpid()
-        told = _told_before(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
-        self.run_before = frozenset(record["id"] for record in told if record["kind"] == "start")
-        self.deadly = _deadly(told)
+        earlier = _earlier_records(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+        self.run_before = frozenset(record["id"] for record in earlier if record["kind"] == "start")
+        self.deadly = _deadly(earlier)
         """The files and folders that an earlier process did not survive loading."""
         self.test = ""
         """The one that runs, empty between two."""
 
     def go_on_in_fork(self) -> None:
-        """For a fork of our own: what it writes is told as well."""
+        """For a fork of our own: what it writes is recorded as well."""
         self._process = os.getpid()
 
     def write(self, **record: Any) -> None:
@@ -107,22 +107,22 @@ def capped(text: str) -> str:
     return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS // 2]}\n…\n{text[-_MAX_CHARS // 2 :]}"
 
 
-def _told_before(text: bytes) -> list[dict[str, Any]]:
+def _earlier_records(text: bytes) -> list[dict[str, Any]]:
     lines = text.split(b"\n")[:-1]
-    # What was left by others is for whoever reads the file to judge.
+    # The reader of the file judges what others left in it.
     return [json.loads(line[line.find(b"{") :]) for line in lines if b"{" in line]
 
 
-def _deadly(told: list[dict[str, Any]]) -> frozenset[str]:
-    found: set[str] = set()
+def _deadly(records: list[dict[str, Any]]) -> frozenset[str]:
+    places: set[str] = set()
     loading: list[str] = []
-    for record in told:
+    for record in records:
         if record["kind"] == "load":
             loading.append(record["id"])
         elif record["kind"] == "loaded":
             loading.remove(record["id"])
         elif record["kind"] == "next":
             # The session itself has no name.
-            found.update(filter(None, loading[-1:]))
+            places.update(filter(None, loading[-1:]))
             loading = []
-    return frozenset(found)
+    return frozenset(places)

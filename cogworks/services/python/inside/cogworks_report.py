@@ -101,8 +101,8 @@ class Reporter(Records):
         error = outcome.excinfo
         if error is not None and issubclass(error[0], SystemExit):
             # A module that ends the program would end the run, and with it the tests of all other files.
-            told = pytest.ExceptionInfo.from_exc_info(error).getrepr(style="short")
-            outcome.force_result(CollectReport(collector.nodeid, "failed", str(told), []))
+            shown = pytest.ExceptionInfo.from_exc_info(error).getrepr(style="short")
+            outcome.force_result(CollectReport(collector.nodeid, "failed", str(shown), []))
         self.write(kind="loaded", id=collector.nodeid)
 
     def pytest_collectreport(self, report: CollectReport) -> None:
@@ -110,7 +110,7 @@ class Reporter(Records):
         if report.failed and written(report.nodeid) not in self.deadly:
             self.write(kind="collection", id=report.nodeid, text=_text(report))
         elif report.skipped and report.nodeid:
-            # Nobody else would ever tell of the tests in it.
+            # Nothing else would ever report the tests in it.
             self.write(kind="passed-over", id=report.nodeid, text=_text(report))
 
     def pytest_internalerror(self, excrepr: object) -> None:

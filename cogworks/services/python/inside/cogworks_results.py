@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from cogworks_clock import Clock
-from cogworks_loading import told
+from cogworks_loading import short_text
 from cogworks_records import Records, capped
 
 _HOLDER = re.compile(r"(setUp|tearDown)(Class|Module) \((.*)\)", re.DOTALL)
@@ -54,45 +54,45 @@ class Results(unittest.TextTestResult):
     def stopTest(self, test: Any) -> None:  # noqa: N802  # unittest's name
         self._timing.close()
         if self._owes_success:
-            self._tell(test, "passed")
+            self._write_phase(test, "passed")
         self._owes_success = False
         self._finish(test)
         super().stopTest(test)
 
     def addSuccess(self, test: Any) -> None:  # noqa: N802  # unittest's name
         super().addSuccess(test)
-        self._tell(test, "passed")
+        self._write_phase(test, "passed")
 
     def addError(self, test: Any, err: Any) -> None:  # noqa: N802  # unittest's name
         super().addError(test, err)
-        if not self._told_of_many(test, "failed", told(err[1])):
-            self._tell(test, "failed", told(err[1]))
+        if not self._stands_for_many(test, "failed", short_text(err[1])):
+            self._write_phase(test, "failed", short_text(err[1]))
 
     def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802  # unittest's name
         super().addFailure(test, err)
-        self._tell(test, "failed", told(err[1]))
+        self._write_phase(test, "failed", short_text(err[1]))
 
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802  # unittest's name
         super().addSkip(test, reason)
         # A subtest that is skipped leaves its test to the others.
         if hasattr(test, "test_case"):
             self._owes_success = True
-        elif not self._told_of_many(test, "skipped", f"Skipped: {reason}"):
-            self._tell(test, "skipped", f"Skipped: {reason}")
+        elif not self._stands_for_many(test, "skipped", f"Skipped: {reason}"):
+            self._write_phase(test, "skipped", f"Skipped: {reason}")
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802  # unittest's name
         super().addExpectedFailure(test, err)
-        self._tell(test, "skipped", "expected to fail, and failed")
+        self._write_phase(test, "skipped", "expected to fail, and failed")
 
     def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802  # unittest's name
         super().addUnexpectedSuccess(test)
-        self._tell(test, "failed", "E   Unexpected success: the test is expected to fail, and passed")
+        self._write_phase(test, "failed", "E   Unexpected success: the test is expected to fail, and passed")
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802  # unittest's name
         super().addSubTest(test, subtest, err)
         if err is not None:
             described = getattr(subtest, "_subDescription", lambda: "")()
-            self._tell(test, "failed", f"{described}\n{told(err[1])}")
+            self._write_phase(test, "failed", f"{described}\n{short_text(err[1])}")
 
     def printErrors(self) -> None:  # noqa: N802  # unittest's name
         """The report has them."""
@@ -120,27 +120,27 @@ class Results(unittest.TextTestResult):
             self._records.write(kind="over")
             self.stop()
 
-    def _tell(self, test: Any, outcome: str, text: str = "", *, when: str = "call") -> None:
+    def _write_phase(self, test: Any, outcome: str, text: str = "", *, when: str = "call") -> None:
         name = self._id_of(test)
         self._records.write(kind="phase", id=name, when=when, outcome=outcome, text=capped(text))
         if outcome == "failed":
             group = self._groups.get(name, 0)
             self._failed_group = group if self._failed_group is None else min(group, self._failed_group)
 
-    def _told_of_many(self, holder: Any, outcome: str, text: str) -> bool:
+    def _stands_for_many(self, holder: Any, outcome: str, text: str) -> bool:
         """Whether this stood for a class or module: unittest runs none of its tests, or has run them all."""
         if isinstance(holder, unittest.TestCase):
             return False
-        found = _HOLDER.fullmatch(str(getattr(holder, "description", "")))
-        members = self._members.get(found[3], []) if found else []
+        match = _HOLDER.fullmatch(str(getattr(holder, "description", "")))
+        members = self._members.get(match[3], []) if match else []
         waiting = [test for test in members if id(test) in self._waiting]
-        if found and found[1] == "tearDown":
+        if match and match[1] == "tearDown":
             for test in [each for each in members if id(each) not in self._waiting][-1:]:
-                self._tell(test, outcome, text, when="teardown")
+                self._write_phase(test, outcome, text, when="teardown")
             return True
         for test in waiting:
             self._begin(test)
-            self._tell(test, outcome, text, when="setup")
+            self._write_phase(test, outcome, text, when="setup")
             self._finish(test)
         if not waiting and outcome == "failed":
             self._records.write(kind="internal", text=text)

@@ -23,7 +23,7 @@ from cogworks_steps import steps_noted
 
 _MOST_FILES = 5_000
 _OF_THE_RUN = ("cogworks-reporter", "cogworks-line-keeper", "cogworks-retelling")
-"""Plugins that tell of the run of all tests, which this one is no part of."""
+"""Plugins that report the run of all tests, which this one is no part of."""
 _LEAST_S, _TIMES = 10.0, 20
 """How long it may take: with its steps noted a test takes many times as long."""
 
@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Retelling:
-    """Of one test; told only where it fails by itself as it does among the others, in the same files."""
+    """Of one test; reported only where it fails by itself as it does among the others, in the same files."""
 
     def __init__(self, reporter: Any, *, test: str, **wish: Any) -> None:
         self._reporter = reporter
@@ -51,11 +51,11 @@ class Retelling:
         self._wish = wish
         self._took_s = 0.0
         self._failure = ""
-        """What tells it from others; empty: the test did not fail, or not in the test itself."""
+        """What distinguishes it from others; empty: the test did not fail, or not in the test itself."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and written(report.nodeid) == self._test:
-            self._failure = _told(report) if report.when == "call" else ""
+            self._failure = _fingerprint(report) if report.when == "call" else ""
             self._took_s = report.duration
 
     @pytest.hookimpl(hookwrapper=True)
@@ -93,7 +93,7 @@ class _Noting:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self.failures.append(_told(report))
+            self.failures.append(_fingerprint(report))
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -109,19 +109,19 @@ class _Twin:
         root: whose files have to be the same when it begins to work.
         """
         self._pid = 0
-        told, self._tells = os.pipe()
+        failures, self._failures = os.pipe()
         self._ended, ends = os.pipe()
         child = os.fork()
         if child == 0:
             try:
                 if os.fork() == 0:
-                    os.close(self._tells)
+                    os.close(self._failures)
                     os.close(self._ended)
                     os.write(ends, b"%d\n" % os.getpid())
-                    _wait_and_work(told, root, work)
+                    _wait_and_work(failures, root, work)
             finally:
                 os._exit(0)
-        os.close(told)
+        os.close(failures)
         os.close(ends)
         os.waitpid(child, 0)
         # Without a number there was no room for it.
@@ -130,16 +130,16 @@ class _Twin:
     def go_on(self, failure: str, *, within_s: float) -> None:
         """Have it work on a failure, or end where there is none, and wait for that."""
         with suppress(OSError):
-            os.write(self._tells, f"{failure}\n".encode())
-            os.close(self._tells)
+            os.write(self._failures, f"{failure}\n".encode())
+            os.close(self._failures)
             if self._pid and not select.select([self._ended], [], [], within_s)[0]:
                 os.kill(self._pid, signal.SIGKILL)
             os.close(self._ended)
 
 
-def _wait_and_work(told: int, root: str, work: Callable[[str], None]) -> None:
+def _wait_and_work(failures: int, root: str, work: Callable[[str], None]) -> None:
     before = _state(root)
-    failure = os.read(told, 1000).decode().strip()
+    failure = os.read(failures, 1000).decode().strip()
     if failure and before is not None and _state(root) == before:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
@@ -148,21 +148,21 @@ def _wait_and_work(told: int, root: str, work: Callable[[str], None]) -> None:
 
 
 def _state(root: str) -> list[tuple[str, str, int, int]] | None:
-    """Other where any file is; None where there are too many to look at, or folders too deep."""
-    found: list[tuple[str, str, int, int]] = []
+    """Differs where any file does; None where there are too many to look at, or folders too deep."""
+    files: list[tuple[str, str, int, int]] = []
     # Before Python 3.12 `os.walk` calls itself for each level.
     with suppress(RecursionError):
         for folder, _, names in os.walk(root):  # noqa: TID251 - nothing of cogworks is here
-            if len(found) + len(names) > _MOST_FILES:
+            if len(files) + len(names) > _MOST_FILES:
                 return None
             for name in names:
                 with suppress(OSError):
                     about = os.lstat(os.path.join(folder, name))
-                    found.append((folder, name, about.st_mtime_ns, about.st_size))
-        return sorted(found)
+                    files.append((folder, name, about.st_mtime_ns, about.st_size))
+        return sorted(files)
     return None
 
 
-def _told(report: Any) -> str:
-    """What tells a failure from others."""
+def _fingerprint(report: Any) -> str:
+    """What distinguishes a failure from others."""
     return hashlib.sha256(f"{report.when} {report.longreprtext}".encode(errors="replace")).hexdigest()

@@ -244,5 +244,5 @@ def _is_secret(name: object, value: object) -> bool:
         return False
     if _SECRET_NAME.search(name):
         return True
-    said = value.decode("ascii", "replace") if isinstance(value, bytes) else value
-    return isinstance(said, str) and _TOKEN_NAME.search(name) is not None and _ONE.fullmatch(said) is not None
+    text = value.decode("ascii", "replace") if isinstance(value, bytes) else value
+    return isinstance(text, str) and _TOKEN_NAME.search(name) is not None and _ONE.fullmatch(text) is not None

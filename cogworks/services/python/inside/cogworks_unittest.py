@@ -30,7 +30,7 @@ _PASSED, _FAILED, _NOT_FOUND, _NONE = 0, 1, 4, 5
 
 
 class Session:
-    """One run: whom it tells, and what is wanted of it."""
+    """One run: where it reports to, and its order."""
 
     def __init__(self, order: dict[str, Any]) -> None:
         self.records = Records(order["descriptor"])
@@ -43,7 +43,7 @@ class Session:
         self.tests = tuple(order["tests"])
         self.loader = Loader(self.records, os.getcwd(), self.tests, self._loading)
         self.places = tuple(dict.fromkeys(test.split("::", 1)[0].rstrip("/") for test in self.tests))
-        self.not_found: list[str] = []
+        self.missing: list[str] = []
         self._lines = line_keeper(order["lines"]) if order["lines"] else None
         if isinstance(self._lines, str):
             self.records.write(kind="unmeasured", text=self._lines)
@@ -55,16 +55,16 @@ class Session:
         self.records.write(kind="tools", versions={"python": python, **versions})
 
     def chosen(self, suite: Any) -> Any:
-        """What of a suite is run."""
+        """The part of a suite that is run."""
         for test in each_test(suite):
             if _is_failed(test):
-                self.loader.tell_failed(test)
+                self.loader.report_failed(test)
         names = [self.loader.id_of(test) for test in each_test(suite) if not _is_failed(test)]
-        self.not_found = self.loader.not_found(names)
-        found = kept(suite, self._is_run)
+        self.missing = self.loader.missing_from(names)
+        runnable = kept(suite, self._is_run)
         if self._seed is None and not self.groups:
-            return found
-        return unittest.TestSuite(sorted(each_test(found), key=self._place))
+            return runnable
+        return unittest.TestSuite(sorted(each_test(runnable), key=self._place))
 
     def arrange(self, result: Results, suite: Any) -> None:
         tests = list(each_test(suite))
@@ -76,13 +76,13 @@ class Session:
         result.arranged(self.records, self.loader.id_of, tests, groups, limited=self._testing, clock=clock)
 
     def end(self, result: Any) -> int:
-        """The exit code, after it was told."""
-        for test in self.not_found:
+        """The exit code, after it was reported."""
+        for test in self.missing:
             sys.stderr.write(f"ERROR: not found: {test}\n")
         code = _PASSED if result.testsRun else _NONE
         if not result.wasSuccessful():
             code = _FAILED
-        if self.not_found:
+        if self.missing:
             code = _NOT_FOUND
         self.records.write(kind="end", code=code)
         exit_within(self._limit_s)
@@ -103,12 +103,12 @@ class Session:
 
     def _group(self, test: Any) -> int:
         name = self.loader.id_of(test)
-        found = [
+        numbers = [
             number
             for each, number in self.groups.items()
             if name == each or name.startswith((f"{each}::", f"{each}/"))
         ]
-        return min(found, default=0)
+        return min(numbers, default=0)
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
@@ -122,7 +122,9 @@ class Session:
             if self._lines is None or isinstance(self._lines, str):
                 yield
                 return
-            with self._lines.measured(lambda found: self.records.write(kind="lines", id=name, lines=found)):
+            with self._lines.measured(
+                lambda stretches: self.records.write(kind="lines", id=name, lines=stretches)
+            ):
                 yield
 
     @contextmanager
@@ -179,9 +181,9 @@ def _is_failed(test: Any) -> bool:
 
 
 def main() -> None:
-    found = session()
-    found.begin()
-    sys.exit(found.end(Program(found, sys.argv[1:]).result))
+    current = session()
+    current.begin()
+    sys.exit(current.end(Program(current, sys.argv[1:]).result))
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ def _looked_up(_: str, arguments: tuple[Any, ...]) -> str | None:
 
 
 def _listens(port: int) -> bool:
-    """Whether a socket of this network listens there, or an unconnected datagram socket waits; where nobody can tell: yes."""
+    """Whether a socket of this network listens there, or an unconnected datagram socket waits; where that is unknown: yes."""
     if not Path("/proc/net").exists():
         return True
     for table in ("tcp", "tcp6", "udp", "udp6"):
