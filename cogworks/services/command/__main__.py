@@ -29,7 +29,7 @@ def run(
 
     Args:
         kept: where what compilers keep for a work item outlives a run; None: nothing does.
-        listening: is told the address as soon as callers are let in.
+        listening: called with the address as soon as callers are let in.
     """
     with left_by_signal(), scratch_folder("cogworks-kept-") as passing:
         if until_stdin_closes:

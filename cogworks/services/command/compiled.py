@@ -24,7 +24,7 @@ MOST_BYTES = 4 * 1024**3
 
 
 class Keeping(NamedTuple):
-    """Where compiled files are found and left, by nobody else meanwhile who could spoil them."""
+    """Where compiled files are read and left; nobody else can spoil them meanwhile."""
 
     folder: Path
     room: Path | None = None

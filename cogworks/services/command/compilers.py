@@ -58,8 +58,8 @@ class Finding(NamedTuple):
 def findings_in(output: str) -> tuple[Finding, ...]:
     """Every place that is named with a sentence, in order, each once."""
     lines = plain_lines(output)
-    told = (finding for line in lines if line.startswith(_ESLINT) for finding in _of_eslint(line))
-    return tuple(dict.fromkeys([*told, *_of_scripts(lines), *_found(lines)]))
+    by_eslint = (finding for line in lines if line.startswith(_ESLINT) for finding in _of_eslint(line))
+    return tuple(dict.fromkeys([*by_eslint, *_of_scripts(lines), *_of_compilers(lines)]))
 
 
 def plain_lines(output: str) -> list[str]:
@@ -69,10 +69,10 @@ def plain_lines(output: str) -> list[str]:
 
 def errors_in(output: str) -> tuple[Problem, ...]:
     """The same as problems, without what is said to be a warning."""
-    found = findings_in(output)
+    findings = findings_in(output)
     return tuple(
         Problem(each.message, file=each.file, line=each.line)
-        for each in found
+        for each in findings
         if not _WARNING.match(each.message)
     )
 
@@ -84,24 +84,24 @@ def _of_eslint(report: str) -> Iterator[Finding]:
         return
     for file in filter(_is_table, files):
         messages = file.get("messages")
-        for said in filter(_is_table, messages if isinstance(messages, list) else ()):
-            kind = "Error" if said.get("severity") == _MISTAKE else "Warning"
-            words = " ".join(str(said.get("message", "")).split())
-            text = f"{words} [{kind}/{said['ruleId']}]" if said.get("ruleId") else words
-            line = said["line"] if isinstance(said.get("line"), int) else 1
-            yield Finding(str(file.get("filePath", "")), line, text, bool(said.get("fatal")))
+        for entry in filter(_is_table, messages if isinstance(messages, list) else ()):
+            kind = "Error" if entry.get("severity") == _MISTAKE else "Warning"
+            words = " ".join(str(entry.get("message", "")).split())
+            text = f"{words} [{kind}/{entry['ruleId']}]" if entry.get("ruleId") else words
+            line = entry["line"] if isinstance(entry.get("line"), int) else 1
+            yield Finding(str(file.get("filePath", "")), line, text, bool(entry.get("fatal")))
 
 
 def _of_scripts(lines: list[str]) -> Iterator[Finding]:
-    """What PHP and Ruby end with: Ruby may tell the place of the repository only among those that called."""
+    """What PHP and Ruby end with: Ruby may give the place of the repository only among those that called."""
     raised = ""
     for line in lines:
-        if found := _PHP.match(line):
-            yield Finding(found["file"], int(found["line"]), found["message"], is_error=True)
-        elif found := _RUBY_RAISED.match(line):
-            raised = found["message"]
-        elif raised and (found := _RUBY_FRAME.match(line)) and not _RUBYS_OWN.search(found["file"]):
-            yield Finding(found["file"], int(found["line"]), raised, is_error=True)
+        if match := _PHP.match(line):
+            yield Finding(match["file"], int(match["line"]), match["message"], is_error=True)
+        elif match := _RUBY_RAISED.match(line):
+            raised = match["message"]
+        elif raised and (match := _RUBY_FRAME.match(line)) and not _RUBYS_OWN.search(match["file"]):
+            yield Finding(match["file"], int(match["line"]), raised, is_error=True)
             raised = ""
 
 
@@ -109,25 +109,25 @@ def _is_table(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _found(lines: list[str]) -> Iterator[Finding]:
+def _of_compilers(lines: list[str]) -> Iterator[Finding]:
     place: tuple[str, int] | None = None
     error = thrown = ""
     for line in (each.removeprefix(_RUN) for each in lines):
         text = line.removeprefix(_COMPILER)
-        if found := _NODE.match(line):
-            place = (found["file"], int(found["line"]))
+        if match := _NODE.match(line):
+            place = (match["file"], int(match["line"]))
         elif place and _THROWN.match(line):
             yield Finding(*place, line, is_error=True)
             place = None
         elif _THROWN.match(line):
             thrown = line
-        elif thrown and (found := _FRAME.match(line)) and _NOT_OWN not in line:
-            yield Finding(found["file"], int(found["line"]), thrown, is_error=True)
+        elif thrown and (match := _FRAME.match(line)) and _NOT_OWN not in line:
+            yield Finding(match["file"], int(match["line"]), thrown, is_error=True)
             thrown = ""
-        elif found := _RUST_ERROR.match(line):
-            error = found["message"]
-        elif error and (found := _RUST_PLACE.match(line)):
-            yield Finding(found["file"], int(found["line"]), error, is_error=True)
+        elif match := _RUST_ERROR.match(line):
+            error = match["message"]
+        elif error and (match := _RUST_PLACE.match(line)):
+            yield Finding(match["file"], int(match["line"]), error, is_error=True)
             error = ""
         elif match := next((match for form in _FORMS if (match := form.match(text))), None):
             is_error = text != line or bool(_ERROR.search(match["message"])) or line.startswith("[ERROR]")

@@ -53,7 +53,7 @@ def coverage(request: Request, folder: Path, machine: Machine) -> Response:
     measuring = _Measuring(machine, params)
     report = report_of(request, ground, params, machine, then=measuring.measure)
     refuse_silence(report, params.command)
-    result = Coverage(report=report, tests=measuring.found(report))
+    result = Coverage(report=report, tests=measuring.coverages(report))
     return answered(
         request,
         [*test_diagnostics(report), *measuring.left_out()],
@@ -99,16 +99,16 @@ class _Measuring:
     ) -> None:
         params, recipe = self._params, room.ground.recipe
         line = line_of(job, numbers, recipe, test_timeout_s=params.test_timeout_s)
-        said = room.run(line, self._machine, timeout_s=timeout_s, environment=params.environment)
+        result = room.run(line, self._machine, timeout_s=timeout_s, environment=params.environment)
         ids = {numbers[case.id]: case.id for case in job.cases}
-        for run in parse_runs(said.report or b""):
+        for run in parse_runs(result.report or b""):
             if (test := ids.get(run.number)) and (lines := names.placed(run.lines)):
                 self._lines[test] = lines
                 self._chars += len(str(lines))
-        if said.ended.code and said.report is None:
-            self._complaint = room.without_places(said.complaint).strip()[-_COMPLAINT_CHARS:]
+        if result.ended.code and result.report is None:
+            self._complaint = room.without_places(result.complaint).strip()[-_COMPLAINT_CHARS:]
 
-    def found(self, report: TestReport) -> tuple[TestCoverage, ...]:
+    def coverages(self, report: TestReport) -> tuple[TestCoverage, ...]:
         """In the report's order."""
         return tuple(
             TestCoverage(test=case.id, lines=self._lines[case.id])
@@ -117,7 +117,7 @@ class _Measuring:
         )
 
     def left_out(self) -> list[Diagnostic]:
-        """How many tests are not told of, and what Go said where it built none."""
+        """How many tests have no lines, and what Go said where it built none."""
         missing = self._wanted - len(self._lines)
         if not missing:
             return []
@@ -138,13 +138,13 @@ class _Names:
 
     def placed(self, lines: Mapping[str, Sequence[Lines]]) -> dict[str, tuple[Lines, ...]]:
         """The lines that the files of the repository have; a test may have written others into its own copy of them."""
-        found: dict[str, tuple[Lines, ...]] = {}
+        by_file: dict[str, tuple[Lines, ...]] = {}
         for name, stretches in lines.items():
             inner = self._inner(name)
             count = self._count(inner) if inner else 0
             if kept := tuple((first, min(last, count)) for first, last in stretches if first <= count):
-                found[self._ground.outward(inner)] = kept
-        return dict(sorted(found.items()))
+                by_file[self._ground.outward(inner)] = kept
+        return dict(sorted(by_file.items()))
 
     def _inner(self, name: str) -> str:
         """The path from the root; empty where it is no wanted file."""

@@ -47,10 +47,10 @@ def own_cache(variables: Mapping[str, str], proxies: str) -> Mapping[str, str]:
 def names_crates(manifest: str) -> bool:
     """Whether a `Cargo.toml` names a crate of a registry."""
     try:
-        told = tables_in(manifest)
+        content = tables_in(manifest)
     except (tomllib.TOMLDecodeError, RecursionError):
         return False
-    return any(_is_of_registry(each) for table in _tables(told) for each in table.values())
+    return any(_is_of_registry(each) for table in _tables(content) for each in table.values())
 
 
 def locks_crates(lock: str) -> bool:
@@ -64,23 +64,23 @@ def _modules(sums: str) -> Iterator[str]:
         words = line.split()
         # Of most modules only `go.mod` is ever read.
         if len(words) == 3 and not words[1].endswith("/go.mod"):
-            name, version = (_UPPER.sub(lambda found: f"!{found[0].lower()}", each) for each in words[:2])
+            name, version = (_UPPER.sub(lambda match: f"!{match[0].lower()}", each) for each in words[:2])
             yield f"cache/download/{name}/@v/{version}.zip"
 
 
-def _tables(told: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    targets = told.get("target")
+def _tables(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    targets = content.get("target")
     within = [*targets.values()] if isinstance(targets, dict) else []
-    for place in (told, told.get("workspace"), *within):
+    for place in (content, content.get("workspace"), *within):
         for name in _TABLES if isinstance(place, dict) else ():
             if isinstance(table := place.get(name), dict):
                 yield table
 
 
-def _is_of_registry(wanted: Any) -> bool:
-    if isinstance(wanted, dict):
-        return not any(each in wanted for each in ("path", "git", "workspace"))
-    return isinstance(wanted, str)
+def _is_of_registry(dependency: Any) -> bool:
+    if isinstance(dependency, dict):
+        return not any(each in dependency for each in ("path", "git", "workspace"))
+    return isinstance(dependency, str)
 
 
 FOLDER = ".github/workflows/"
@@ -108,16 +108,16 @@ def with_own_options(command: str, texts: Mapping[str, str]) -> tuple[str, str]:
         texts: of workflows and other files, by their paths.
     """
     program = command.partition(" ")[0]
-    path, given = next(_options(program, texts), ("", ()))
-    return " ".join((command, *(each for each in given if each not in command.split()))), path
+    path, options = next(_options(program, texts), ("", ()))
+    return " ".join((command, *(each for each in options if each not in command.split()))), path
 
 
 def _options(program: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Sequence[str]]]:
     for path in sorted(filter(is_workflow, texts), key=_rank):
-        for found in _INSTALLS.finditer(texts[path]):
-            if found[1] == program:
-                known = [each for each in found[2].split() if each in _KNOWN.get(program, ())]
-                yield (path, known) if known else ("", ())
+        for match in _INSTALLS.finditer(texts[path]):
+            if match[1] == program:
+                options = [each for each in match[2].split() if each in _KNOWN.get(program, ())]
+                yield (path, options) if options else ("", ())
 
 
 def _rank(path: str) -> tuple[int, str]:
@@ -127,7 +127,7 @@ def _rank(path: str) -> tuple[int, str]:
 
 
 class _Store(NamedTuple):
-    said: re.Pattern[str]
+    pattern: re.Pattern[str]
     """How the tool says that something is missing and that it may not fetch it."""
     remedy: str
 
@@ -177,7 +177,7 @@ def not_fetched(
         files: of the repository; what one of them could be is no package.
     """
     store = _STORES.get(recipe.runner)
-    if store and any(store.said.search(each) for each in errors):
+    if store and any(store.pattern.search(each) for each in errors):
         return (store.remedy,)
     if recipe.language == "ruby" and any(_lacks_gem(each, files) for each in errors):
         return _without_bundler(recipe)
@@ -188,8 +188,8 @@ def not_fetched(
 def _lacks_gem(error: str, files: Collection[str]) -> bool:
     if _NO_GEM.search(error):
         return True
-    found = _NO_FILE.search(error)
-    return found is not None and not any(f"/{file}".endswith(f"/{found[1]}.rb") for file in files)
+    match = _NO_FILE.search(error)
+    return match is not None and not any(f"/{file}".endswith(f"/{match[1]}.rb") for file in files)
 
 
 def by_hand(recipe: Recipe, setup: Sequence[str]) -> tuple[str, ...]:

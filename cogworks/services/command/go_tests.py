@@ -54,7 +54,7 @@ def without_vet(recipe: Recipe) -> Recipe:
 def jobs_of(files: Mapping[str, str], cases: Iterable[TestCase]) -> tuple[Job, ...]:
     """The tests to measure, in groups: those that fail, then others of their packages, then those of other packages.
 
-    Left out is what only holds others, for it is told by them, and what no run of its own can be made of.
+    Left out is what only holds others, for they report it, and what no run of its own can be made of.
 
     Args:
         files: test id -> its file, relative to the root.
@@ -86,7 +86,7 @@ def line_of(job: Job, numbers: Mapping[str, int], recipe: Recipe, *, test_timeou
     """What builds the package's tests, unless that was done, and runs each alone; written for `reports.go_cover`.
 
     Args:
-        numbers: test id -> the number by which its run is told.
+        numbers: test id -> the number by which its run is known.
     """
     folder = f"./{job.folder}" if job.folder else "."
     words = _words(recipe.test)
@@ -98,7 +98,7 @@ def line_of(job: Job, numbers: Mapping[str, int], recipe: Recipe, *, test_timeou
     runs = [f"alone {numbers[case.id]} {shlex.quote(pattern_of(case.id))}" for case in job.cases]
     return "\n".join(
         [
-            'room="$TMPDIR/cogworks-lines" told="$COGWORKS_REPORT"; mkdir -p "$room"',
+            'room="$TMPDIR/cogworks-lines" report="$COGWORKS_REPORT"; mkdir -p "$room"',
             f'built="$room/{job.number}.test"',
             "unset COGWORKS_REPORT COGWORKS_SAID COGWORKS_ASK",
             f'[ -x "$built" ] || {build} -o "$built" {shlex.quote(folder)} || exit 1',
@@ -116,7 +116,7 @@ rm -f "$room/profile" "$room/said"
 printf '{BEGINS}%s\\n' "$1"
 if [ -s "$room/profile" ]; then sed '/ 0$/d' "$room/profile"; else tail -c {_SAID_BYTES} "$room/said" | sed 's/^/{SAID}/'; fi
 printf '\\n{ENDS}%s\\n' "$1"
-}} >> "$told"
+}} >> "$report"
 }}"""
 """A process that dies leaves no profile, and what it said last. What did not run is not kept."""
 

@@ -35,7 +35,7 @@ class Commands(NamedTuple):
     report: str = ""
     report_file: str = ""
     root_language: str = ""
-    """What the names at the root tell of, where whoever started the service has seen them; decides what is announced."""
+    """The language that the names at the root show, where the one who started the service has seen them; decides what is announced."""
 
 
 class Machine(NamedTuple):
@@ -130,13 +130,13 @@ def ground_of(request: Request, folder: Path, machine: Machine) -> Ground:
             f"`root` is {root!r}, which is no folder of the repository; correct it in `.cogworks/services.toml`",
             ErrorCode.INVALID_REQUEST,
         )
-    recipe = with_commands(_found(place, machine.commands.language), machine.commands)
+    recipe = with_commands(_recipe_at(place, machine.commands.language), machine.commands)
     return Ground(
         folder.resolve(), root, recipe, toolchain_of(recipe.programs, machine.search_path, home=machine.home)
     )
 
 
-def _found(place: Path, language: str) -> Recipe:
+def _recipe_at(place: Path, language: str) -> Recipe:
     workflows = (each.relative_to(place).as_posix() for each in place.glob(f"{FOLDER}*.y*ml"))
     names = sorted([*(each.name for each in place.iterdir()), *filter(is_workflow, workflows)])
     texts = dict.fromkeys(names, "") | {name: text_at(place, name) for name in wanted_texts(names)}
@@ -144,27 +144,27 @@ def _found(place: Path, language: str) -> Recipe:
 
 
 def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
-    """What was found, with what is configured in its place."""
+    """The recipe of the manifests, with what is configured in its place."""
     own: dict[str, Any] = {
         name: value
         for name in ("setup", "test", "test_one", "lint", "format", "report", "report_file")
         if (value := getattr(commands, name))
     }
     if commands.test and commands.test == recipe.test:
-        # Written down as it was found: all that is known of its runner still holds.
+        # It is that of the manifests: all that is known of its runner still holds.
         own["source"] = CONFIGURED
     elif commands.test:
         # Another command may write another report, and is started by other programs.
         reported = _reported(recipe, commands)
         own = {**reported, **own, "source": CONFIGURED}
-        # Whoever names the report says how it is written.
+        # A configuration that names the report says how it is written.
         own["test"] = commands.test if commands.report else reported["test"]
         own["programs"] = _programs(recipe, commands)
     return recipe._replace(**own)
 
 
 def _reported(recipe: Recipe, commands: Commands) -> dict[str, Any]:
-    """What another command than the found one changes: by its runner where that is known, else all of it is one test."""
+    """What another command than that of the manifests changes: by its runner where that is known, else all of it is one test."""
     known = reporting(recipe, commands.test)
     if known is None or commands.report not in ("", known.report):
         notes = () if commands.report else (_ONE_TEST.format(commands.test),)

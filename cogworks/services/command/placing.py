@@ -147,7 +147,7 @@ class Placer:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._known = frozenset(sources.files)
+        self._files = frozenset(sources.files)
         self._by_end: dict[str, list[str]] = {}
         for file in sources.files:
             self._by_end.setdefault(file.rpartition("/")[2], []).append(file)
@@ -158,12 +158,12 @@ class Placer:
     def ids(self, cases: Iterable[Case]) -> list[tuple[str, Case]]:
         """Each case with an id that no other has, in order."""
         times: Counter[str] = Counter()
-        found = []
+        numbered = []
         for case in cases:
             test = f"{self.file_of(case) or UNKNOWN}::{self._sources.plain(self._name_of(case))}"
             times[test] += 1
-            found.append((test if times[test] == 1 else f"{test} #{times[test]}", case))
-        return found
+            numbered.append((test if times[test] == 1 else f"{test} #{times[test]}", case))
+        return numbered
 
     def file_of(self, case: Case) -> str:
         """The file of a test, empty where it cannot be found."""
@@ -184,7 +184,7 @@ class Placer:
         for folder in self._sources.folders:
             name = name.removeprefix(f"{folder}/")
         name = name.removeprefix("./")
-        if name in self._known:
+        if name in self._files:
             return name
         likely = [each for each in self._by_end.get(name.rpartition("/")[2], ()) if each.endswith(f"/{name}")]
         if len(likely) == 1:
@@ -224,15 +224,15 @@ class Placer:
     @cached_property
     def _ava_files(self) -> Mapping[str, Sequence[str]]:
         """Every way in which AVA may name a test file -> the files."""
-        found: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for file in self._sources.files:
             if _SCRIPT.search(file) and _OF_TESTS.search(file):
                 *folders, name = file.split("/")
                 stem = _SCRIPT.sub("", name).removeprefix("test-").removesuffix(".test").removesuffix(".spec")
                 parts = [*(each for each in folders if each != "__tests__"), stem]
                 for first in range(len(parts)):
-                    found.setdefault("/".join(parts[first:]), []).append(file)
-        return found
+                    by_name.setdefault("/".join(parts[first:]), []).append(file)
+        return by_name
 
     def _of_go(self, case: Case) -> str:
         module = self._sources.module
@@ -254,10 +254,10 @@ class Placer:
 
     def _reported(self, files: Sequence[str]) -> Mapping[str, str]:
         """Name -> file; of two files with the same the first."""
-        found: dict[str, str] = {}
+        file_by_name: dict[str, str] = {}
         for test in self._sources.tests(files) if files else ():
-            found.setdefault(test.name, test.artifact)
-        return found
+            file_by_name.setdefault(test.name, test.artifact)
+        return file_by_name
 
     def _of_rust(self, case: Case) -> str:
         """By the tree of modules below the file that a program is made of."""
@@ -276,7 +276,7 @@ class Placer:
         for depth in range(len(modules), 0, -1):
             stem = "/".join([*filter(None, [folder]), *modules[:depth]])
             for name in (f"{stem}.rs", f"{stem}/mod.rs"):
-                if name in self._known:
+                if name in self._files:
                     return name
         return start
 
@@ -284,8 +284,8 @@ class Placer:
         """The name of the package that a program lies in."""
         if file not in self._crates:
             folder = file.removesuffix(program)
-            found = _PACKAGE.search(self._sources.read(f"{folder}Cargo.toml"))
-            name = found[1] if found else folder.rstrip("/").rpartition("/")[2]
+            match = _PACKAGE.search(self._sources.read(f"{folder}Cargo.toml"))
+            name = match[1] if match else folder.rstrip("/").rpartition("/")[2]
             self._crates[file] = name.replace("-", "_")
         return self._crates[file]
 
@@ -342,6 +342,6 @@ def placer_of(room: Room, machine: Machine) -> Placer:
 
 def _tests_in(ground: Ground, files: Sequence[str], machine: Machine) -> Iterator[ReportedTest]:
     """What some files of the root hold, with paths of the root."""
-    asked = [ground.outward(file) for file in files]
-    for test in reported_tests(ground.folder, machine.source_facts, root=ground.root, only=asked):
+    paths = [ground.outward(file) for file in files]
+    for test in reported_tests(ground.folder, machine.source_facts, root=ground.root, only=paths):
         yield test._replace(artifact=ground.inward(test.artifact) or test.artifact)

@@ -1,4 +1,4 @@
-"""The operation `prepare`: tell which commands were chosen and why, and refuse where a program of theirs is missing."""
+"""The operation `prepare`: says which commands were chosen and why, and refuses where a program of theirs is missing."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ _KEYED = (
     "pom.xml", "build.gradle", "build.gradle.kts", "CMakeLists.txt", "Makefile", "Gemfile", "Gemfile.lock",
     "composer.json", "composer.lock",
 )  # fmt: skip
-_TOLD = "[tests] command"
+_CONFIGURED = "[tests] command"
 """Where a command of the user's stands."""
 _REPORTED = MappingProxyType(
     {"node-test": "a line for each test, by a reporter of ours in the form of node's own"}
@@ -41,21 +41,21 @@ _REPORTED = MappingProxyType(
 def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = PrepareParams.model_validate(request.params)
-    found = ground_of(request, folder, machine)
-    ground = with_words(found, params.command)
+    plain = ground_of(request, folder, machine)
+    ground = with_words(plain, params.command)
     if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         raise NotReady(reason)
-    refuse_missing(found)
+    refuse_missing(plain)
     hints = partial(hints_about, ground, machine)
     with provided(request, ground, machine, limit_s=params.timeout_s, hints=hints) as provision:
         with open_room(ground, provision, machine) as room:
             room.run(":", machine, timeout_s=params.timeout_s)
             versions = room.versions()
-        result = _prepared(ground, found, provision, versions)
+        result = _prepared(ground, plain, provision, versions)
     return answered(request, (), result.model_dump(mode="json"), counts={}, versions=versions)
 
 
-def _prepared(ground: Ground, found: Ground, provision: Provision, versions: dict[str, str]) -> Prepared:
+def _prepared(ground: Ground, plain: Ground, provision: Provision, versions: dict[str, str]) -> Prepared:
     recipe = ground.recipe
     tools = ", ".join(f"{tool} {version}" for tool, version in versions.items())
     content = [f"{name}\0{text_at(ground.place, name)}" for name in _KEYED]
@@ -63,11 +63,11 @@ def _prepared(ground: Ground, found: Ground, provision: Provision, versions: dic
     return Prepared(
         described=f"{recipe.runner or 'nothing'} on this machine{f' with {tools}' if tools else ''}",
         key=hashlib.sha256(key.encode()).hexdigest(),
-        choices=tuple(_choices(ground, found, provision)),
+        choices=tuple(_choices(ground, plain, provision)),
         command=("/bin/sh", "-c", recipe.test) if recipe.test else (),
         runner=recipe.runner,
-        # Beside a command of the user's nothing of what was found for the tests counts.
-        configuration=_configuration(ground, provision) if ground is found else "",
+        # Beside a command of the user's nothing that the manifests say of the tests counts.
+        configuration=_configuration(ground, provision) if ground is plain else "",
         notes=(*recipe.notes, *provision.notes),
         # Without setup everything was on this machine before.
         is_reused=provision.is_reused,
@@ -76,25 +76,25 @@ def _prepared(ground: Ground, found: Ground, provision: Provision, versions: dic
     )
 
 
-def _choices(ground: Ground, found: Ground, provision: Provision) -> Iterator[Choice]:
+def _choices(ground: Ground, plain: Ground, provision: Provision) -> Iterator[Choice]:
     """Args:
-    found: without a command of the user's.
+    plain: without a command of the user's.
     """
     recipe = ground.recipe
-    told = provision.setup.source
-    source = found.outward(told) if found.recipe.source.startswith(told) else told
+    setup_source = provision.setup.source
+    source = plain.outward(setup_source) if plain.recipe.source.startswith(setup_source) else setup_source
     for line in provision.setup.lines:
         yield Choice(what=f"setup `{line}`", source=source)
     if provision.setup.script.strip():
         yield Choice(what="setup", source=SCRIPT)
-    told_by = found.source if ground is found else _TOLD
+    test_source = plain.source if ground is plain else _CONFIGURED
     if recipe.test:
-        yield Choice(what=f"test `{recipe.test}`", source=told_by)
+        yield Choice(what=f"test `{recipe.test}`", source=test_source)
     for name in ("lint", "format"):
         if line := getattr(recipe, name):
-            yield Choice(what=f"{name} `{line}`", source=found.source.partition(",")[0])
+            yield Choice(what=f"{name} `{line}`", source=plain.source.partition(",")[0])
     why = "" if recipe.language == "typescript" else _REPORTED.get(recipe.report, "")
-    yield Choice(what=f"report `{recipe.report}`", source=told_by, why=why)
+    yield Choice(what=f"report `{recipe.report}`", source=test_source, why=why)
 
 
 def _configuration(ground: Ground, provision: Provision) -> str:

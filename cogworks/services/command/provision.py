@@ -78,7 +78,7 @@ def provided(
         hints: asked where the setup fails: what to do, in words.
 
     Raises:
-        NotBuilt: the setup did not come to its end.
+        NotBuilt: the setup did not finish.
         NotReady: the files of the base cannot be read.
     """
     repository = request.repository
@@ -100,7 +100,9 @@ def provided(
     except GitFailed as error:
         raise NotReady(f"the files of the base cannot be read for the setup: {error}") from error
     tools = _tools(setup, recipe, machine)
-    key = setup_key(setup, checkout.blobs, store, (ground.root, *_told(tools, setup, recipe, machine)))
+    key = setup_key(
+        setup, checkout.blobs, store, (ground.root, *_fingerprints(tools, setup, recipe, machine))
+    )
     with _folder(machine) as folder:
         kept = Kept(folder, "setup")
         started = time.time()
@@ -221,8 +223,8 @@ def _refuse_missing(setup: Setup, machine: Machine) -> None:
         return
     for program in (line.split()[0] for line in setup.lines):
         if shutil.which(program, path=machine.search_path) is None:
-            found = f"{setup.source} asks for `{program}`, not on this machine's PATH"
-            raise NotReady(f"{found}: {_how_to_get(program, machine)}", ErrorCode.TOOL_NOT_FOUND)
+            problem = f"{setup.source} asks for `{program}`, not on this machine's PATH"
+            raise NotReady(f"{problem}: {_how_to_get(program, machine)}", ErrorCode.TOOL_NOT_FOUND)
 
 
 def _how_to_get(program: str, machine: Machine) -> str:
@@ -232,26 +234,26 @@ def _how_to_get(program: str, machine: Machine) -> str:
     if not hosts:
         return getting
     allowing = f"`{VARIABLE}={','.join(TOGETHER[program])}`"
-    told = f"{getting} The hosts of its packages are no registries here either: the operator can allow them by {allowing}."
-    return f"{told} {_INSTEAD[program]}" if program in _INSTEAD else told
+    text = f"{getting} The hosts of its packages are no registries here either: the operator can allow them by {allowing}."
+    return f"{text} {_INSTEAD[program]}" if program in _INSTEAD else text
 
 
 def _tools(setup: Setup, recipe: Recipe, machine: Machine) -> Toolchain:
     """The programs that a setup starts with: those of the recipe, and the first word of each line."""
     first = [line.split()[0] for line in setup.lines if line.split() and "/" not in line.split()[0]]
-    known = [each for each in first if shutil.which(each, path=machine.search_path)]
+    available = [each for each in first if shutil.which(each, path=machine.search_path)]
     return toolchain_of(
-        tuple(dict.fromkeys([*recipe.programs, *known])), machine.search_path, home=machine.home
+        tuple(dict.fromkeys([*recipe.programs, *available])), machine.search_path, home=machine.home
     )
 
 
-def _told(tools: Toolchain, setup: Setup, recipe: Recipe, machine: Machine) -> list[str]:
+def _fingerprints(tools: Toolchain, setup: Setup, recipe: Recipe, machine: Machine) -> list[str]:
     """What changes when a program is another one."""
     words = [*recipe.programs, *(line.split()[0] for line in setup.lines if line.split())]
-    found = []
+    fingerprints = []
     for word in dict.fromkeys(words):
         program = shutil.which(word, path=os.pathsep.join([*tools.folders, machine.search_path]))
         if program is not None and (place := Path(program).resolve()).is_file():
             about = place.stat()
-            found.append(f"{place} {about.st_size} {about.st_mtime_ns}")
-    return found
+            fingerprints.append(f"{place} {about.st_size} {about.st_mtime_ns}")
+    return fingerprints

@@ -27,15 +27,15 @@ _KNOWN: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "gradle": re.compile(r"\bgradlew?\b"),
     }
 )
-"""Runner -> how a command is told that starts it, and so writes what it always writes."""
+"""Runner -> how to recognise a command that starts it, and so writes what it always writes."""
 Texts = Mapping[str, str]
 """Name at the root, or path of a workflow -> text of it, empty for a file that nobody reads."""
 
 
 def recipe_of(texts: Texts, language: str = "") -> Recipe:
     """The recipe of a root; one without `test` where no test command is found, with a note that says why."""
-    found = [language] if language else [*languages_at(tuple(texts))]
-    recipes = [_RULES[each](texts) for each in found if each in _RULES]
+    languages = [language] if language else [*languages_at(tuple(texts))]
+    recipes = [_RULES[each](texts) for each in languages if each in _RULES]
     for recipe in recipes:
         if recipe.test:
             return recipe
@@ -54,7 +54,7 @@ def with_line(recipe: Recipe, line: str) -> Recipe:
         return _by_first_word(recipe, line)
     else:
         own = recipe._replace(test=line)
-    # Where nothing is known of the command, it has to tell of its tests as the repository's own does.
+    # Where nothing is known of the command, it has to report its tests as the repository's own does.
     report = recipe.report if own.report == "exit-code" else own.report
     return recipe._replace(
         test=own.test,

@@ -37,7 +37,7 @@ _VERSIONS_S = 60.0
 """How long programs may take to say their versions."""
 
 
-class Said(NamedTuple):
+class LineResult(NamedTuple):
     """How one line came to its end."""
 
     ended: Ended
@@ -87,7 +87,7 @@ class Room:
 
     def run(
         self, line: str, machine: Machine, *, timeout_s: float, environment: Mapping[str, str] | None = None
-    ) -> Said:
+    ) -> LineResult:
         """Run one line to its end or to that of its time.
 
         Raises:
@@ -109,16 +109,16 @@ class Room:
         )
         ended = run(confined, machine.isolation, scratch=scratch)
         output, complaint = (self._read(name) for name in _SAID)
-        return Said(
+        return LineResult(
             ended, output.decode(errors="replace"), complaint.decode(errors="replace"), self._report()
         )
 
     def versions(self) -> dict[str, str]:
         """What the programs of the recipe said of themselves in the last run."""
-        found = {
+        version_by_program = {
             program: version_in(self._read(program).decode(errors="replace")) for program in self._asked()
         }
-        return {program: version for program, version in found.items() if version}
+        return {program: version for program, version in version_by_program.items() if version}
 
     def configured(self, name: str) -> str:
         """What the repository or the toolchain has in a variable; empty: nothing."""
@@ -174,7 +174,7 @@ class Room:
         places = (self.place, *(layer / self.ground.root for layer in self._provision.layers))
         return any((place / path).is_file() for place in places)
 
-    def _found(self, path: str) -> bool:
+    def _is_in_home(self, path: str) -> bool:
         """Whether a setup left such a folder in its home: what it fetched stands before what the user has, for it is whole."""
         home = self._provision.home
         return home is not None and (home / path).is_dir() and not (home / path).is_symlink()
@@ -198,15 +198,15 @@ class Room:
             **_OFFLINE,
             # With packages of its own in `vendor` Go reads nothing else.
             **({} if self._has("vendor/modules.txt") else {"GOFLAGS": "-mod=mod"}),
-            **_kept_below(self._kept, self._home, has_crates=self._found(".cargo")),
+            **_kept_below(self._kept, self._home, has_crates=self._is_in_home(".cargo")),
             **_for_java(self._configured()),
         }
 
     def _configured(self) -> dict[str, str]:
         """What the toolchain says, then the repository."""
         places = {"GOMODCACHE": "go/pkg/mod", "GEM_HOME": GEMS}
-        found = {name: str(self._home / each) for name, each in places.items() if self._found(each)}
-        return {**self.ground.toolchain.variables, **found, **dict(self._provision.variables)}
+        fetched = {name: str(self._home / each) for name, each in places.items() if self._is_in_home(each)}
+        return {**self.ground.toolchain.variables, **fetched, **dict(self._provision.variables)}
 
 
 _OFFLINE = {
@@ -242,7 +242,7 @@ def _for_java(variables: Mapping[str, str]) -> Mapping[str, str]:
     options = {
         # Maven ends before it has been worth compiling it well, which takes half of the time of processors.
         "MAVEN_OPTS": "-XX:TieredStopAtLevel=1",
-        # Of tests that passed before with the same files Gradle would tell that, and not run them.
+        # Gradle would only say so of tests that passed before with the same files, and not run them.
         "GRADLE_OPTS": "-Dorg.gradle.caching=false",
     }
     return {
@@ -258,7 +258,7 @@ def open_room(
     """A room for the length of a `with` block.
 
     Args:
-        kept: where compiled files are found and left; None: they are gone with the room.
+        kept: where compiled files are read and left; None: they are gone with the room.
     """
     with folder_of_room(kept) as folder:
         compiled = own_folder(kept.folder if kept else folder / "kept")
@@ -277,11 +277,11 @@ _RUBYS_SUM = re.compile(r"^\d{1,9} (?:runs|tests), \d{1,9} assertions, \d{1,9} f
 """What Minitest and test-unit end with; without it a failure says that nothing ran."""
 
 
-def is_untold(recipe: Recipe, said_by: Sequence[Said]) -> bool:
-    """Whether tests of Ruby ran and nobody heard of them: Minitest from 6 on loads no reporter by itself, test-unit none at all."""
-    if recipe.language != "ruby" or not said_by or any(said.report is not None for said in said_by):
+def ran_unreported(recipe: Recipe, results: Sequence[LineResult]) -> bool:
+    """Whether tests of Ruby ran and none is reported: Minitest from 6 on loads no reporter by itself, test-unit none at all."""
+    if recipe.language != "ruby" or not results or any(result.report is not None for result in results):
         return False
-    return all(said.ended.code == 0 or _RUBYS_SUM.search(said.text) for said in said_by)
+    return all(result.ended.code == 0 or _RUBYS_SUM.search(result.text) for result in results)
 
 
 def reporter(recipe: Recipe, room: Room, asked: Mapping[str, str]) -> dict[str, str]:

@@ -9,11 +9,18 @@ from cogworks.services.command.placing import Placer, ava_tests, placer_of
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.reports.cases import Case, Parsed
 from cogworks.services.command.reports.reading import read_all
-from cogworks.services.command.rooms import Room, Said, is_listened_to, is_untold, reporter, seconds_left
+from cogworks.services.command.rooms import (
+    LineResult,
+    Room,
+    is_listened_to,
+    ran_unreported,
+    reporter,
+    seconds_left,
+)
 from cogworks.services.command.selecting import Asked, Selected, files_of_tests, select, units_of
 
 MOST_FILES = 200
-"""More are not run one by one only to tell whose tests are whose."""
+"""More are not run one by one only to learn whose tests are whose."""
 _IN_ORDER = ("cargo", "libtest-json")
 _UNNAMED = "its TAP names no file, so that the suite ran once more, file by file"
 _NOBODYS = (
@@ -25,7 +32,7 @@ _NOBODYS = (
 class Ran(NamedTuple):
     """What lines came to."""
 
-    said: tuple[Said, ...]
+    results: tuple[LineResult, ...]
     parsed: Parsed
     timed_out: bool
     is_one: bool
@@ -49,7 +56,7 @@ def run_lines(order: Order, selected: Selected) -> Ran:
     """Each of the selected lines, one after the other."""
     room, recipe = order.room, order.room.ground.recipe
     environment = {**order.environment, **reporter(recipe, room, order.environment)}
-    said_by: list[Said] = []
+    results: list[LineResult] = []
     parsed: list[Parsed] = []
     for line, file in zip(selected.lines, selected.alone or [""] * len(selected.lines), strict=True):
         left_s = seconds_left(order.deadline_s)
@@ -57,20 +64,20 @@ def run_lines(order: Order, selected: Selected) -> Ran:
             break
         # Cargo names a program on one stream and its tests on the other.
         joined = f"{{ {line}\n}} 2>&1" if recipe.report in _IN_ORDER else line
-        said = room.run(joined, order.machine, timeout_s=left_s, environment=environment)
-        said_by.append(said)
-        parsed.append(_of_file(order, _parsed(recipe, room, said), file))
-        if said.ended.timed_out:
+        result = room.run(joined, order.machine, timeout_s=left_s, environment=environment)
+        results.append(result)
+        parsed.append(_of_file(order, _parsed(recipe, room, result), file))
+        if result.ended.timed_out:
             break
-    timed_out = len(said_by) < len(selected.lines) or any(said.ended.timed_out for said in said_by)
+    timed_out = len(results) < len(selected.lines) or any(result.ended.timed_out for result in results)
     commands = (*selected.lines, *([selected.note] if selected.note else []))
-    if recipe.report == "exit-code" or is_untold(recipe, said_by):
-        return Ran(tuple(said_by), Parsed(), timed_out, is_one=True, commands=commands)
-    return Ran(tuple(said_by), _together(parsed), timed_out, is_one=False, commands=commands)
+    if recipe.report == "exit-code" or ran_unreported(recipe, results):
+        return Ran(tuple(results), Parsed(), timed_out, is_one=True, commands=commands)
+    return Ran(tuple(results), _together(parsed), timed_out, is_one=False, commands=commands)
 
 
 def ran_by_file(order: Order) -> Ran:
-    """The whole suite; once more by its files where nothing else tells whose its tests are."""
+    """The whole suite; once more by its files where nothing else says whose its tests are."""
     room, recipe = order.room, order.room.ground.recipe
     whole = run_lines(order, select(recipe, ()))
     if recipe.report != "tap" or whole.timed_out:
@@ -94,13 +101,13 @@ def ran_by_file(order: Order) -> Ran:
 
 
 def _with_places(whole: Sequence[Case], nobodys: Sequence[Case], apart: Sequence[Case]) -> tuple[Case, ...]:
-    """The cases of a suite, those without a file as the runs of single files told them; what none told stays as it is."""
+    """The cases of a suite. Those without a file are taken from the runs of single files; one that is in none of these stays as it is."""
     wanted = Counter(case.name for case in nobodys)
-    found = []
+    with_files = []
     for case in apart:
         if wanted[case.name]:
             wanted[case.name] -= 1
-            found.append(case)
+            with_files.append(case)
     kept = []
     for case in whole:
         if case not in nobodys:
@@ -108,7 +115,7 @@ def _with_places(whole: Sequence[Case], nobodys: Sequence[Case], apart: Sequence
         elif wanted[case.name]:
             wanted[case.name] -= 1
             kept.append(case)
-    return (*kept, *found)
+    return (*kept, *with_files)
 
 
 def _of_file(order: Order, parsed: Parsed, file: str) -> Parsed:
@@ -131,22 +138,22 @@ def _together(parsed: Sequence[Parsed]) -> Parsed:
     )
 
 
-def _parsed(recipe: Recipe, room: Room, said: Said) -> Parsed:
+def _parsed(recipe: Recipe, room: Room, result: LineResult) -> Parsed:
     if recipe.report == "exit-code":
         return Parsed()
-    is_heard = is_listened_to(recipe) and said.report is not None
-    return read_all("tape" if is_heard else recipe.report, _reports(recipe, room, said))
+    is_heard = is_listened_to(recipe) and result.report is not None
+    return read_all("tape" if is_heard else recipe.report, _reports(recipe, room, result))
 
 
-def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:
+def _reports(recipe: Recipe, room: Room, result: LineResult) -> list[bytes]:
     if recipe.report_file:
         return list(room.reports(recipe.report_file))
-    if said.report is not None:
-        return [said.report]
+    if result.report is not None:
+        return [result.report]
     if recipe.report == "junit":
         # Older reporters print it all the same, after what the tests printed.
-        start = said.output.find("<testsuite")
-        return [said.output[start:].encode()] if start >= 0 else []
+        start = result.output.find("<testsuite")
+        return [result.output[start:].encode()] if start >= 0 else []
     if recipe.report in ("go-json", "cargo", "libtest-json"):
-        return [said.text.encode()]
-    return [said.output.encode()] if recipe.report in ("tap", "node-test") else []
+        return [result.text.encode()]
+    return [result.output.encode()] if recipe.report in ("tap", "node-test") else []

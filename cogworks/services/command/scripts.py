@@ -1,4 +1,4 @@
-"""Which command of a script in `package.json` runs its tests, and how that tells of each; a pure rule from texts."""
+"""Which command of a script in `package.json` runs its tests, and how that reports each; a pure rule from texts."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,17 +33,17 @@ def of_script(script: str, scripts: Mapping[str, str], packages: Collection[str]
 
     Args:
         scripts: the others of the manifest, by name, for `npm run NAME` within it.
-        packages: those that the manifest names; of a plain program they tell what it runs.
+        packages: those that the manifest names; they say what a plain program runs.
     """
     source = "package.json, scripts.test"
     steps = _steps(script, scripts, 0)
     is_tape = not _OF_TAPE.isdisjoint(packages)
     running = {
-        place: made
+        place: step_recipe
         for place, step in enumerate(steps)
-        if (made := _runner(step) or (_program(step) if is_tape else None)) is not None
+        if (step_recipe := _runner(step) or (_program(step) if is_tape else None)) is not None
     }
-    # A suite of tape may run twice; with other runners nobody could tell whose a report is.
+    # A suite of tape may run twice; with other runners it would be unknown whose a report is.
     if not running or (len(running) > 1 and any(each.runner != "tape" for each in running.values())):
         return Recipe(runner="script", test=script, source=source)
     recipe = running[max(running)]
@@ -53,33 +53,33 @@ def of_script(script: str, scripts: Mapping[str, str], packages: Collection[str]
         if place in running or not _LOOKS.match(step)
     }
     left_out = [step for place, step in enumerate(steps) if place not in kept]
-    said = ", ".join(f"`{each}`" for each in left_out)
-    note = f"of the script `test` these do not run with the tests: {said}"
+    listed = ", ".join(f"`{each}`" for each in left_out)
+    note = f"of the script `test` these do not run with the tests: {listed}"
     notes = (note, *recipe.notes) if left_out else recipe.notes
     return recipe._replace(test=" && ".join(kept.values()), source=source, notes=notes)
 
 
 def of_packages(packages: Mapping[str, str]) -> Recipe:
     """What the packages say of a manifest without the script."""
-    for name, made in _RUNNERS.items():
+    for name, make in _RUNNERS.items():
         if name in packages:
-            return made(name)._replace(source="package.json, devDependencies")
+            return make(name)._replace(source="package.json, devDependencies")
     note = "package.json names neither a script `test` nor a runner of tests that is known"
     return Recipe(notes=(note,), source="package.json")
 
 
 def _steps(script: str, scripts: Mapping[str, str], level: int) -> list[str]:
     """The commands of a script one after the other, those of other scripts in the place of their names."""
-    found: list[str] = []
+    steps: list[str] = []
     for step in (part.strip() for part in _JOINT.split(script)):
         called = _called(step)
         if called and level < _MOST_LEVELS and all(name in scripts for name in called):
             names = [each for name in called for each in (f"pre{name}", name, f"post{name}")]
             for each in names:
-                found += _steps(scripts.get(each, ""), scripts, level + 1)
+                steps += _steps(scripts.get(each, ""), scripts, level + 1)
         elif step:
-            found.append(step)
-    return found
+            steps.append(step)
+    return steps
 
 
 def _called(step: str) -> list[str]:
@@ -94,10 +94,10 @@ def _runner(step: str) -> Recipe | None:
     if _LOOKS.match(step) or "||" in step:
         return None
     line, _, rest = step.partition(" | ")
-    for name, made in _RUNNERS.items():
+    for name, make in _RUNNERS.items():
         if re.search(rf"(?:^|[\s/]){name}(?:\s|$)", line):
-            recipe = made(line)
-            # What stands behind a pipe makes TAP prettier, and tells no test from another.
+            recipe = make(line)
+            # What stands behind a pipe makes TAP prettier, and distinguishes no tests.
             return recipe if not rest or recipe.report == "tap" else None
     if re.search(r"\s--test(?:\s|=|$)", step):
         return Recipe(runner="node:test", test=step, report="node-test")
@@ -138,10 +138,10 @@ def _jasmine(line: str) -> Recipe:
 
 
 def _speaks_tap(name: str, option: str = "") -> Callable[[str], Recipe]:
-    def made(line: str) -> Recipe:
+    def make(line: str) -> Recipe:
         return Recipe(runner=name, test=" ".join(filter(None, [line, option])), report="tap")
 
-    return made
+    return make
 
 
 _RUNNERS: Mapping[str, Callable[[str], Recipe]] = MappingProxyType(

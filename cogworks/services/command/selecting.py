@@ -90,7 +90,7 @@ def _filled(template: str, test: Asked) -> str:
         "name": test.name,
     }
     # In one pass: what a name holds is no place of its own.
-    return re.sub(r"\{(test|file|folder|name)\}", lambda found: shlex.quote(values[found[1]]), template)
+    return re.sub(r"\{(test|file|folder|name)\}", lambda match: shlex.quote(values[match[1]]), template)
 
 
 def _go(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
@@ -241,15 +241,15 @@ def _phpunit(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     """A line for each file, for PHPUnit takes one."""
     if any(not test.file.endswith(".php") for test in tests):
         return None
-    found = []
+    lines = []
     for file in sorted({test.file for test in tests}):
         names = {
             test.name.split(" > ")[-1].split(" with data set ")[0] for test in tests if test.file == file
         }
         pattern = "|".join(map(re.escape, sorted(names)))
         chosen = "" if "" in names else f"--filter {shlex.quote(f'/::({pattern})( with .*)?$/')} "
-        found.append(f"{recipe.test} {chosen}{shlex.quote(file)}")
-    return found
+        lines.append(f"{recipe.test} {chosen}{shlex.quote(file)}")
+    return lines
 
 
 _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {

@@ -28,7 +28,7 @@ from cogworks.services.command.ground import (
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
 from cogworks.services.command.reports.cases import Problem
-from cogworks.services.command.rooms import Room, Said, hints_about, open_room
+from cogworks.services.command.rooms import LineResult, Room, hints_about, open_room
 from cogworks.services.command.running import Order, Ran, ran_by_file, run_lines
 from cogworks.services.command.selecting import (
     Asked,
@@ -69,7 +69,7 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
 
 
 def refuse_silence(report: TestReport, words: Sequence[str]) -> None:
-    """Nothing, unless a command of the user's told of no test at all.
+    """Nothing, unless a command of the user's reported no test at all.
 
     Raises:
         NotReady: it cannot be believed.
@@ -89,7 +89,7 @@ def report_of(
     """How the tests came out.
 
     Args:
-        then: what else is done in the room of a run that came to its end; is told until when, by the monotonic clock.
+        then: what else is done in the room of a run that finished; it gets its deadline, by the monotonic clock.
     """
     recipe = ground.recipe
     if not recipe.test:
@@ -131,7 +131,7 @@ def _at_once(
 ) -> TestReport:
     order = Order(room, machine, params.environment, time.monotonic() + params.timeout_s)
     ran = ran_by_file(order) if not asked else run_lines(order, select(room.ground.recipe, asked))
-    report = _told(room, ran, asked, machine, notes=notes)
+    report = _report(room, ran, asked, machine, notes=notes)
     errors = tuple(_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
     lacking = _lacking(room, errors) if errors else ()
@@ -216,7 +216,7 @@ def _asked(ground: Ground, tests: Sequence[str]) -> tuple[list[Asked], list[str]
     return asked, strangers
 
 
-def _told(
+def _report(
     room: Room,
     ran: Ran,
     asked: Sequence[Asked],
@@ -230,7 +230,7 @@ def _told(
     return TestReport(
         cases=tuple(cases if ran.is_one else kept),
         timed_out=ran.timed_out,
-        blocked=tuple(dict.fromkeys(text for said in ran.said for text in said.ended.blocked)),
+        blocked=tuple(dict.fromkeys(text for result in ran.results for text in result.ended.blocked)),
         unprotected=machine.isolation.unprotected,
         commands=tuple(room.without_places(command) for command in ran.commands),
         versions=room.versions(),
@@ -260,11 +260,11 @@ def _by_exit(room: Room, ran: Ran) -> list[TestCase]:
     return [
         TestCase(
             id=f"{room.ground.outward(EVERYTHING)}::{room.ground.recipe.test}",
-            outcome="passed" if said.ended.code == 0 else "failed",
-            message="" if said.ended.code == 0 else _message(room, said.text.strip()[-_TAIL_CHARS:]),
+            outcome="passed" if result.ended.code == 0 else "failed",
+            message="" if result.ended.code == 0 else _message(room, result.text.strip()[-_TAIL_CHARS:]),
         )
-        for said in ran.said[:1]
-        if not said.ended.timed_out
+        for result in ran.results[:1]
+        if not result.ended.timed_out
     ]
 
 
@@ -279,22 +279,22 @@ def _is_of(case: str, test: Asked, ground: Ground) -> bool:
 def _errors(room: Room, ran: Ran, machine: Machine) -> list[str]:
     """What could not be loaded, each beginning with its place."""
     parsed = ran.parsed
-    failed = [said for said in ran.said if said.ended.code not in (0, None)]
+    failed = [result for result in ran.results if result.ended.code not in (0, None)]
     placer = placer_of(room, machine)
-    found = list(parsed.problems)
-    if not found and failed and not parsed.cases and not ran.is_one:
-        found = [each for said in failed for each in errors_in(said.text)] or [
-            _silent(said) for said in failed
+    failures = list(parsed.problems)
+    if not failures and failed and not parsed.cases and not ran.is_one:
+        failures = [each for result in failed for each in errors_in(result.text)] or [
+            _silent(result) for result in failed
         ]
-    errors = [_error(room, placer, each) for each in found]
+    errors = [_error(room, placer, each) for each in failures]
     if not errors and not parsed.cases and not ran.timed_out and not ran.is_one and parsed.is_cut:
         errors.append(f"{room.ground.outward(EVERYTHING)}: the report of the tests cannot be read")
     return list(dict.fromkeys(errors))[:200]
 
 
-def _silent(said: Said) -> Problem:
+def _silent(result: LineResult) -> Problem:
     """What was printed from the first line on that says so of itself, else the last of it."""
-    lines = plain_lines(said.text)
+    lines = plain_lines(result.text)
     first = next((place for place, line in enumerate(lines) if _FIRST_ERROR.match(line)), None)
     if first is None:
         text = "\n".join(lines[-12:])[-_TAIL_CHARS:].strip()
@@ -302,14 +302,14 @@ def _silent(said: Said) -> Problem:
         # In one line: of several the last one counts as the reason, and these tools say theirs first.
         words = (line.strip() for line in lines[first : first + 12] if not _ADVICE.match(line))
         text = " ".join(filter(None, words))[:_TAIL_CHARS]
-    return Problem(text or f"the test command ended with {said.ended.code} and said nothing")
+    return Problem(text or f"the test command ended with {result.ended.code} and said nothing")
 
 
 def _error(room: Room, placer: Placer, problem: Problem) -> str:
     """The place whose tests could not be loaded, then the place and the words of the problem."""
     package = _go_folder(room, problem.group)
     file = placer.path(problem.file) or placer.path(f"{package}{problem.file}")
-    said = _message(room, problem.message).strip()
+    words = _message(room, problem.message).strip()
     language = room.ground.recipe.language
     hidden = file
     if language == "go":
@@ -317,9 +317,9 @@ def _error(room: Room, placer: Placer, problem: Problem) -> str:
     elif not file or language in _TOGETHER:
         hidden = EVERYTHING
     if not file:
-        return f"{room.ground.outward(hidden)}: {said}"
+        return f"{room.ground.outward(hidden)}: {words}"
     line = f":{problem.line}" if problem.line else ""
-    return f"{room.ground.outward(hidden)}: {room.ground.outward(file)}{line}: {said}"
+    return f"{room.ground.outward(hidden)}: {room.ground.outward(file)}{line}: {words}"
 
 
 def _go_folder(room: Room, group: str) -> str:

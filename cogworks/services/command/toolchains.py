@@ -73,15 +73,15 @@ def toolchain_of(programs: Sequence[str], search_path: str, *, home: Path | None
     readable: dict[Path, None] = {}
     missing = []
     for program in programs:
-        found = shutil.which(program, path=search_path)
-        if found is None:
+        program_path = shutil.which(program, path=search_path)
+        if program_path is None:
             missing.append(program)
             continue
-        place = _real(program, Path(found))
+        place = _real(program, Path(program_path))
         if not _is_system(place):
             folders[str(place.parent)] = None
             readable[_installation(place, own)] = None
-            link = Path(found).absolute().parent
+            link = Path(program_path).absolute().parent
             if place.name != program and not own.is_relative_to(link):
                 # What npm installs is a link of another name: by its own nobody finds it at the end of the link.
                 folders[str(link)] = None
@@ -95,9 +95,9 @@ def toolchain_of(programs: Sequence[str], search_path: str, *, home: Path | None
 
 def how_to_get(program: str, least: str = "") -> str:
     """What to do where a program is missing, or older than the version that is wanted at least."""
-    known = _GET.get(program, f"install `{program}`, so that it is on PATH")
-    words = known.partition(" (")[0]
-    return known.replace(words, f"{words} {least} or newer", 1) if least else known
+    advice = _GET.get(program, f"install `{program}`, so that it is on PATH")
+    words = advice.partition(" (")[0]
+    return advice.replace(words, f"{words} {least} or newer", 1) if least else advice
 
 
 def version_line(program: str) -> str:
@@ -107,29 +107,29 @@ def version_line(program: str) -> str:
 
 def version_in(text: str) -> str:
     """The version among what a program says; empty where there is none."""
-    found = re.search(r"\d{1,5}(?:\.\d{1,8}){1,3}\S{0,20}", text[:400])
-    return found[0].strip("\"',;()") if found else ""
+    match = re.search(r"\d{1,5}(?:\.\d{1,8}){1,3}\S{0,20}", text[:400])
+    return match[0].strip("\"',;()") if match else ""
 
 
 def _is_system(place: Path) -> bool:
     return any(place.is_relative_to(each) for each in _SYSTEM)
 
 
-def _real(program: str, found: Path) -> Path:
+def _real(program: str, path: Path) -> Path:
     """The program itself, behind links and behind what rustup puts in its place."""
-    place = found.resolve()
+    place = path.resolve()
     if place.name != "rustup":
         return place
-    home = Path(os.environ.get("RUSTUP_HOME") or found.parents[2] / ".rustup")
+    home = Path(os.environ.get("RUSTUP_HOME") or path.parents[2] / ".rustup")
     toolchains = home / "toolchains"
     try:
-        wanted = re.search(
+        match = re.search(
             r'default_toolchain = "([\w.-]{1,80})"', (home / "settings.toml").read_text("utf-8")
         )
     except OSError:
-        wanted = None
+        match = None
     names = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
-    chosen = [each for each in names if wanted and each.name.startswith(wanted[1])] or names
+    chosen = [each for each in names if match and each.name.startswith(match[1])] or names
     return chosen[0].resolve() / "bin" / program if chosen else place
 
 
@@ -140,14 +140,14 @@ def _installation(place: Path, home: Path) -> Path:
 
 
 def _packages(home: Path) -> tuple[list[Path], dict[str, str]]:
-    found, variables = [], {}
+    folders, variables = [], {}
     for name, variable in _PACKAGES:
         place = home / name
         if place.is_dir() and not place.is_symlink():
-            found.append(place)
+            folders.append(place)
             if variable:
                 variables[variable] = f"{_PREFIXES.get(variable, '')}{place}"
-    return found, variables
+    return folders, variables
 
 
 ASKING = ("go.mod", "package.json")
@@ -175,8 +175,8 @@ def too_old(manifests: Mapping[str, str], versions: Mapping[str, str]) -> tuple[
 
 
 def _of_go(manifests: Mapping[str, str]) -> str:
-    found = _GO.search(manifests.get("go.mod", ""))
-    return found[1] if found else ""
+    match = _GO.search(manifests.get("go.mod", ""))
+    return match[1] if match else ""
 
 
 def _of_node(manifests: Mapping[str, str]) -> str:
@@ -185,10 +185,10 @@ def _of_node(manifests: Mapping[str, str]) -> str:
         engines = json.loads(manifests.get("package.json") or "{}").get("engines")
     except (ValueError, RecursionError, AttributeError):
         return ""
-    found = _NODE.match(str(engines.get("node", ""))) if isinstance(engines, dict) else None
-    return found[1] if found else ""
+    match = _NODE.match(str(engines.get("node", ""))) if isinstance(engines, dict) else None
+    return match[1] if match else ""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    found = re.match(r"\d+(?:\.\d+)*", version)
-    return tuple(int(each) for each in found[0].split(".")) if found else ()
+    match = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(int(each) for each in match[0].split(".")) if match else ()

@@ -65,7 +65,7 @@ def _parsed(folder: Path, paths: Sequence[str], interfaces: Sequence[str], machi
     known = own(paths)
     facts = {path: facts_of(folder.resolve(), path, machine.source_facts) for path in known}
     read = {path: each for path, each in facts.items() if isinstance(each, FileFacts)}
-    findings = [problem for path, found in facts.items() for problem in problems_of(path, found)]
+    findings = [problem for path, content in facts.items() for problem in problems_of(path, content)]
     findings += absent(interfaces, read)
     tools = parsers(known)
     if not tools:
@@ -104,15 +104,15 @@ def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Mac
         kept_for(request, ground, machine) as kept,
         open_room(ground, provision, machine, kept=kept) as room,
     ):
-        said = room.run(for_files(recipe.lint, inner), machine, timeout_s=LINT_LIMIT_S)
-        found = findings_in(room.without_places(said.text))
-        diagnostics = [_diagnostic(ground, each) for each in found]
-        asked = tuple(each for each in diagnostics if each.artifact in paths)
-        if said.ended.code is None or (said.ended.code != 0 and not found):
-            text = "it did not finish in time" if said.ended.timed_out else said.complaint.strip()[-500:]
-            return skipped(tool, text or f"it ended with {said.ended.code}", place=ground.source)
+        result = room.run(for_files(recipe.lint, inner), machine, timeout_s=LINT_LIMIT_S)
+        reported = findings_in(room.without_places(result.text))
+        diagnostics = [_diagnostic(ground, each) for each in reported]
+        of_paths = tuple(each for each in diagnostics if each.artifact in paths)
+        if result.ended.code is None or (result.ended.code != 0 and not reported):
+            text = "it did not finish in time" if result.ended.timed_out else result.complaint.strip()[-500:]
+            return skipped(tool, text or f"it ended with {result.ended.code}", place=ground.source)
         version = next(iter(room.versions().values()), "")
-    return Checked(run=ToolRun(tool=tool), version=version, findings=asked)
+    return Checked(run=ToolRun(tool=tool), version=version, findings=of_paths)
 
 
 def _diagnostic(ground: Ground, finding: Finding) -> Diagnostic:
@@ -136,15 +136,15 @@ def normalise(request: Request, folder: Path, machine: Machine) -> Response:
     if (no := outside(request, params.artifacts)) is not None:
         return no
     ground = ground_of(request, folder, machine)
-    asked = tuple(dict.fromkeys(params.artifacts))
-    before = {path: file.data for path in asked if (file := read_file(ground.folder, path)) is not None}
-    problems = [missing(path) for path in asked if path not in before]
+    paths = tuple(dict.fromkeys(params.artifacts))
+    before = {path: file.data for path in paths if (file := read_file(ground.folder, path)) is not None}
+    problems = [missing(path) for path in paths if path not in before]
     ours = [path for path in before if is_ours(path, machine) and ground.inward(path) is not None]
     after, doubts, tools = _formatted(request, ground, ours, machine)
     texts, unsent = _changed(before, after)
     files = [
         NormalisedFile(artifact=path, changed=path in texts, content=texts.get(path))
-        for path in asked
+        for path in paths
         if path in before
     ]
     result = Normalised(files=tuple(files)).model_dump(mode="json", exclude_none=True)
@@ -159,7 +159,7 @@ def _formatted(
 ) -> tuple[Mapping[str, bytes], list[Diagnostic], Mapping[str, str]]:
     line = ground.recipe.format
     if not line or not paths:
-        return {}, [] if line else [_said("unchanged: no formatter is configured")], {}
+        return {}, [] if line else [_note("unchanged: no formatter is configured")], {}
     if ground.toolchain.missing:
         return (
             {},
@@ -170,12 +170,12 @@ def _formatted(
         return {}, [left_out(".", f"unchanged: {reason}")], {}
     with provided(request, ground, machine) as provision, open_room(ground, provision, machine) as room:
         inner = [path for each in paths if (path := ground.inward(each)) is not None]
-        said = room.run(for_files(line, inner), machine, timeout_s=FORMAT_LIMIT_S)
-        if said.ended.code != 0:
-            words = room.without_places(said.text).strip()[-500:]
+        result = room.run(for_files(line, inner), machine, timeout_s=FORMAT_LIMIT_S)
+        if result.ended.code != 0:
+            words = room.without_places(result.text).strip()[-500:]
             return (
                 {},
-                [left_out(".", f"unchanged: `{line.split(' ')[0]}` ended with {said.ended.code}: {words}")],
+                [left_out(".", f"unchanged: `{line.split(' ')[0]}` ended with {result.ended.code}: {words}")],
                 {},
             )
         after = {path: file.data for path in paths if (file := read_file(room.copy, path)) is not None}
@@ -203,5 +203,5 @@ def _changed(
     return texts, unsent
 
 
-def _said(text: str) -> Diagnostic:
+def _note(text: str) -> Diagnostic:
     return Diagnostic(artifact=".", severity=Severity.INFORMATIONAL, category="completeness", message=text)

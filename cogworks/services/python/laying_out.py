@@ -1,4 +1,4 @@
-"""The directories of one run of tests: a copy of the repository, a home, what a setup made, and what our reporters are reports."""
+"""The directories of one run of tests: a copy of the repository, a home, what a setup made, and the order of our reporters."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Places(NamedTuple):
     reports: Path
     """Holds the report; within reach only of commands that hand on no open file."""
     programs: Path
-    """Python and pytest by name, for commands that look for them; and what our own reporters are reports."""
+    """Python and pytest by name, for commands that look for them; and the order of our own reporters."""
     overlays: tuple[Overlay, ...] = ()
     """What a setup installed, shown in these."""
 

@@ -61,7 +61,7 @@ class Code:
         files: by path.
         unread: path -> reason of what could not be understood.
         others: further source files, which imports may mean.
-        settings: path -> text of manifests that tell where imports lead.
+        settings: path -> text of manifests that say where imports lead.
         """
         self.files = {path: files[path] for path in sorted(files)}
         self.unread = tuple(Unread(artifact=path, reason=unread[path]) for path in sorted(unread))
@@ -77,12 +77,12 @@ class Code:
         """
         short = {path: posixpath.splitext(path)[0].replace("/", ".") for path in sorted(self._all)}
         times = Counter(short.values())
-        found: dict[str, str] = {}
+        path_by_name: dict[str, str] = {}
         for path, name in short.items():
             plain = name if times[name] == 1 else path.replace("/", ".")
             # `a.b/c.ts` and `a/b/c.ts` are still the same.
-            found[plain if plain not in found else f"{plain}#{len(found)}"] = path
-        return {path: name for name, path in found.items()}
+            path_by_name[plain if plain not in path_by_name else f"{plain}#{len(path_by_name)}"] = path
+        return {path: name for name, path in path_by_name.items()}
 
     @cached_property
     def ids(self) -> Mapping[str, tuple[str, ...]]:
@@ -91,10 +91,10 @@ class Code:
         return {path: self._ids(path, taken) for path in self.files}
 
     def _ids(self, path: str, taken: set[str]) -> tuple[str, ...]:
-        found: list[str] = []
+        ids: list[str] = []
         times: Counter[str] = Counter()
         for each in self.files[path].definitions:
-            around = self.modules[path] if each.parent == FILE else found[each.parent]
+            around = self.modules[path] if each.parent == FILE else ids[each.parent]
             plain = ".".join((around, *each.owner, each.name))
             times[plain] += 1
             name = plain if times[plain] == 1 else f"{plain}#{times[plain]}"
@@ -102,8 +102,8 @@ class Code:
                 times[plain] += 1
                 name = f"{plain}#{times[plain]}"
             taken.add(name)
-            found.append(name)
-        return tuple(found)
+            ids.append(name)
+        return tuple(ids)
 
     def id_of(self, path: str, place: int) -> str:
         """The id of one definition, or of the file itself."""
@@ -144,20 +144,20 @@ def read_code(
         root: only what is below this folder.
         patterns: only files whose names fit one of these; none: all.
     """
-    found = listing(folder, root)
-    asked = [path for path in (own(only) if only else found.paths) if _fits(path, patterns)]
-    unread = {} if only else {path: why.reason for path, why in found.unread if _fits(path, patterns)}
+    tree = listing(folder, root)
+    chosen = [path for path in (own(only) if only else tree.paths) if _fits(path, patterns)]
+    unread = {} if only else {path: why.reason for path, why in tree.unread if _fits(path, patterns)}
     files: dict[str, FileFacts] = {}
     with _collector_at_rest():
-        for path in asked:
+        for path in chosen:
             facts = _facts(folder, path, read)
             if isinstance(facts, Unreadable):
                 unread[path] = facts.reason
             else:
                 files[path] = facts
-    told = {path: text(folder, path) for path in found.settings}
-    settings = {path: each for path, each in told.items() if each is not None}
-    return Code(files, unread, others=found.paths, settings=settings)
+    texts = {path: text(folder, path) for path in tree.settings}
+    settings = {path: each for path, each in texts.items() if each is not None}
+    return Code(files, unread, others=tree.paths, settings=settings)
 
 
 def _fits(path: str, patterns: Sequence[str]) -> bool:

@@ -41,7 +41,7 @@ class Listing(NamedTuple):
     paths: tuple[str, ...]
     """Sorted."""
     settings: tuple[str, ...] = ()
-    """Manifests that tell where imports lead, sorted."""
+    """Manifests that say where imports lead, sorted."""
     unread: tuple[tuple[str, Unreadable], ...] = ()
     """What looks like a source file and is none: links, directories, names that cannot be written down."""
 
@@ -66,12 +66,12 @@ def listing(folder: Path, root: str = "") -> Listing:
 def contents(folder: Path, path: str) -> bytes | Unreadable:
     """What a file holds."""
     try:
-        found = os.lstat(folder / path)
+        status = os.lstat(folder / path)
     except (OSError, ValueError):
         return Unreadable("there is no such file in the working copy")
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return Unreadable("is a directory")
-    if found.st_size > MAX_BYTES:
+    if status.st_size > MAX_BYTES:
         return Unreadable(f"is longer than {MAX_BYTES} bytes")
     file = read_file(folder, path)
     return Unreadable("is no regular file, or a symbolic link leads to it") if file is None else file.data

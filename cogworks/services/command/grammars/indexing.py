@@ -19,7 +19,7 @@ def code_of(request: Request, folder: Path, machine: Reads, *, only: Sequence[st
     return read_code(folder, machine.source_facts, only=only, root=root, patterns=machine.patterns)
 
 
-def told(
+def response_of(
     request: Request, code: Code, result: Mapping[str, Any], diagnostics: Sequence[Diagnostic] = ()
 ) -> Response:
     """The answer, with what was read and with which grammars."""
@@ -62,7 +62,7 @@ def index(request: Request, folder: Path, machine: Reads) -> Response:
     if (refusal := outside(request, params.artifacts)) is not None:
         return refusal
     code = code_of(request, folder, machine, only=params.artifacts)
-    return told(request, code, index_of(code))
+    return response_of(request, code, index_of(code))
 
 
 def index_of(code: Code) -> dict[str, Any]:
@@ -84,10 +84,10 @@ def symbols_of(code: Code, path: str) -> list[dict[str, Any]]:
     def symbol(
         name: str, kind: str, lines: tuple[int, int], parent: str | None, is_test: bool
     ) -> dict[str, Any]:
-        told = {"id": name, "kind": kind, "artifact": path, "lines": lines, "parent": parent}
-        return {**told, "is_test": is_test or in_tests}
+        fields = {"id": name, "kind": kind, "artifact": path, "lines": lines, "parent": parent}
+        return {**fields, "is_test": is_test or in_tests}
 
-    found = [symbol(module, "module", (1, facts.line_count), None, False)]
+    symbols = [symbol(module, "module", (1, facts.line_count), None, False)]
     tested: set[int] = set()
     for place, (name, each) in enumerate(zip(ids, facts.definitions, strict=True)):
         around = ".".join((code.id_of(path, each.parent), *each.owner))
@@ -95,8 +95,8 @@ def symbols_of(code: Code, path: str) -> list[dict[str, Any]]:
         parent = around if around in known else code.id_of(path, each.parent)
         if each.is_test or each.parent in tested:
             tested.add(place)
-        found.append(symbol(name, kind_of(code, path, place), each.lines, parent, place in tested))
-    return found
+        symbols.append(symbol(name, kind_of(code, path, place), each.lines, parent, place in tested))
+    return symbols
 
 
 def kind_of(code: Code, path: str, place: int) -> SymbolKind:

@@ -13,7 +13,7 @@ from cogworks.grammars.testing import is_test_file
 from cogworks.services.answers import outside
 from cogworks.services.call_graph import call_graph_of
 from cogworks.services.command.grammars.code import Code, Reads
-from cogworks.services.command.grammars.indexing import code_of, index, kind_of, symbols_of, told
+from cogworks.services.command.grammars.indexing import code_of, index, kind_of, response_of, symbols_of
 from cogworks.services.command.grammars.relations import relations_of
 from cogworks.services.command.grammars.validating import validate
 from cogworks.vocabulary import Severity
@@ -33,7 +33,7 @@ def call_graph(request: Request, folder: Path, machine: Reads) -> Response:
         for each in code.unread
     ]
     symbols = (symbol for path in code.files for symbol in symbols_of(code, path))
-    return told(request, code, call_graph_of(symbols, relations_of(code), params), missing)
+    return response_of(request, code, call_graph_of(symbols, relations_of(code), params), missing)
 
 
 def dependency_graph(request: Request, folder: Path, machine: Reads) -> Response:
@@ -42,7 +42,7 @@ def dependency_graph(request: Request, folder: Path, machine: Reads) -> Response
     if (refusal := outside(request, params.artifacts)) is not None:
         return refusal
     code = code_of(request, folder, machine, only=params.artifacts)
-    return told(request, code, dependencies_of(code).model_dump(mode="json"))
+    return response_of(request, code, dependencies_of(code).model_dump(mode="json"))
 
 
 def dependencies_of(code: Code) -> DependencyGraph:
@@ -82,7 +82,7 @@ def extract_interfaces(request: Request, folder: Path, machine: Reads) -> Respon
         interfaces=tuple(_interfaces(code)),
         unread=code.unread,
     )
-    return told(request, code, result.model_dump(mode="json"), doubts)
+    return response_of(request, code, result.model_dump(mode="json"), doubts)
 
 
 def _interfaces(code: Code) -> Iterator[Interface]:
@@ -124,20 +124,20 @@ def signatures(request: Request, folder: Path, machine: Reads) -> Response:
     if (refusal := outside(request, params.artifacts)) is not None:
         return refusal
     code = code_of(request, folder, machine, only=params.artifacts)
-    return told(request, code, signatures_of(code).model_dump(mode="json"))
+    return response_of(request, code, signatures_of(code).model_dump(mode="json"))
 
 
 def signatures_of(code: Code) -> Signatures:
     """The public names of all files but tests, sorted by artifact and id; variables and namespaces have none."""
-    found = [
+    entries = [
         _signature(code, path, place, each)
         for path, facts in code.files.items()
         if not is_test_file(code.spec(path), path)
         for place, each in enumerate(facts.definitions)
         if each.is_public and not each.is_test and kind_of(code, path, place) not in ("variable", "module")
     ]
-    found.sort(key=lambda each: (each.artifact, each.id))
-    return Signatures(signatures=tuple(found), unread=code.unread)
+    entries.sort(key=lambda each: (each.artifact, each.id))
+    return Signatures(signatures=tuple(entries), unread=code.unread)
 
 
 def _signature(code: Code, path: str, place: int, own: Definition) -> Signature:

@@ -11,7 +11,7 @@ from cogworks.services.command.grammars.code import Code
 from cogworks.services.command.grammars.indexing import kind_of
 
 MAX_NAMESAKES = 50
-"""A call that may mean more definitions than this tells nothing."""
+"""A call that may mean more definitions than this says nothing."""
 _MAX_USED = 500
 _CONSTRUCTORS = frozenset({"constructor", "initialize", "__construct", "new"})
 Place = tuple[str, int]
@@ -47,14 +47,14 @@ class _Relating:
 
     def _used(self, path: str) -> Mapping[str, tuple[str, ...]]:
         """Name in the file -> the files it may come from; the empty name: all that are imported as a whole."""
-        found: dict[str, tuple[str, ...]] = {}
+        files_by_name: dict[str, tuple[str, ...]] = {}
         for each in self._code.files[path].imports:
             files = self._code.resolved(path, each)
             known = tuple(file for file in files if file in self._code.files)
             last = each.module.replace("\\", "/").replace("::", "/").rpartition("/")[2]
             for name in {each.alias or each.name or last, last, ""}:
-                found[name] = tuple(dict.fromkeys((*found.get(name, ()), *known)))[:_MAX_USED]
-        return found
+                files_by_name[name] = tuple(dict.fromkeys((*files_by_name.get(name, ()), *known)))[:_MAX_USED]
+        return files_by_name
 
     def _imports(self, path: str, used: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[Relation, float]]:
         source = self._code.modules[path]
@@ -95,10 +95,10 @@ class _Relating:
                     .replace("::", ".")
                     .rpartition(".")[2]
                 )
-                found = self._nearest(
+                targets = self._nearest(
                     path, [at for at in self._named.get(name, ()) if at != (path, place)], used
                 )
-                for target in found[:MAX_NAMESAKES]:
+                for target in targets[:MAX_NAMESAKES]:
                     yield Relation(self._code.id_of(path, place), self._code.id_of(*target), "inherits"), 1.0
 
     def _targets(self, path: str, call: Call, used: Mapping[str, tuple[str, ...]]) -> list[Place]:
@@ -117,8 +117,8 @@ class _Relating:
                 for each in named
                 if not self._owner(each) or self._owner(each) == self._own_type(path, call.scope)
             ]
-            found = self._nearest(path, plain, used)
-            return [*found, *(made for each in found for made in self._constructors(each))]
+            nearest = self._nearest(path, plain, used)
+            return [*nearest, *(constructor for each in nearest for constructor in self._constructors(each))]
         of_type = [each for each in named if self._owner(each) == call.receiver]
         if of_type:
             return self._nearest(path, of_type, used)

@@ -22,27 +22,27 @@ def validate(request: Request, folder: Path, machine: Reads) -> Response:
     ours = own(params.artifacts)
     facts = {path: facts_of(folder.resolve(), path, machine.source_facts) for path in ours}
     read = {path: each for path, each in facts.items() if isinstance(each, FileFacts)}
-    problems = [each for path, found in facts.items() for each in problems_of(path, found)]
+    problems = [each for path, content in facts.items() for each in problems_of(path, content)]
     problems += absent(params.interfaces, read)
     counts = {"artifacts": len(ours), "skipped": len(params.artifacts) - len(ours)}
     result = ToolRuns(tools=tuple(ToolRun(tool=tool) for tool in versions(ours)))
     return answered(request, problems, result.model_dump(mode="json"), counts=counts, versions=versions(ours))
 
 
-def problems_of(path: str, found: FileFacts | Unreadable) -> Iterator[Diagnostic]:
+def problems_of(path: str, content: FileFacts | Unreadable) -> Iterator[Diagnostic]:
     """What is wrong with one file.
 
     A mistake blocks where the grammar knows the whole language; where macros may stand for anything, and where the
     grammar is known to lag behind, it is a warning. What cannot be read for its length is a warning of completeness.
     """
     spec = language_of(path)
-    if isinstance(found, Unreadable):
-        is_missing = "no such file" in found.reason
+    if isinstance(content, Unreadable):
+        is_missing = "no such file" in content.reason
         severity = Severity.BLOCKING if is_missing else Severity.WARNING
-        yield Diagnostic(artifact=path, severity=severity, category="completeness", message=found.reason)
+        yield Diagnostic(artifact=path, severity=severity, category="completeness", message=content.reason)
         return
     severity = Severity.BLOCKING if spec is not None and spec.is_exact else Severity.WARNING
-    for each in found.mistakes:
+    for each in content.mistakes:
         yield Diagnostic(
             artifact=path, line=each.line, severity=severity, category="syntax_error", message=each.message
         )

@@ -1,4 +1,4 @@
-// A helper of Jasmine that tells of its tests as report.mjs does of node's: one JSON object a line, as soon as it happens.
+// A helper of Jasmine that reports its tests as report.mjs does node's: one JSON object a line, as soon as it happens.
 const fs = require("node:fs");
 
 const LONGEST = 4000;
@@ -26,7 +26,7 @@ function words(failed) {
   return (stack.includes(message) ? stack : `${message}\n${stack}`).slice(0, LONGEST);
 }
 
-function tell(type, result, more = {}) {
+function write(type, result, more = {}) {
   const failed = result.failedExpectations?.[0];
   const line = {
     type,
@@ -41,16 +41,16 @@ function tell(type, result, more = {}) {
 }
 
 function ended(result) {
-  tell(result.failedExpectations?.length || result.status === "failed" ? "test:fail" : "test:pass", result);
+  write(result.failedExpectations?.length || result.status === "failed" ? "test:fail" : "test:pass", result);
 }
 
 jasmine.getEnv().addReporter({
   suiteStarted(result) {
-    tell("test:start", result);
+    write("test:start", result);
     nesting += 1;
   },
   specStarted(result) {
-    tell("test:start", result);
+    write("test:start", result);
   },
   specDone(result) {
     // What a filter left out did not run.
@@ -66,7 +66,7 @@ jasmine.getEnv().addReporter({
       const message = words(failed);
       const first = message.split("\n").map(place).find((each) => each && !each.includes("/node_modules/"));
       const isFile = failed.globalErrorType === "load";
-      tell("test:fail", {}, { name: failed.globalErrorType, isFile, file: first ?? "", message });
+      write("test:fail", {}, { name: failed.globalErrorType, isFile, file: first ?? "", message });
     }
   },
 });

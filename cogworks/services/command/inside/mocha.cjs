@@ -1,4 +1,4 @@
-// A reporter for mocha of any age that tells of its tests as report.mjs does of node's: one JSON object a line, as soon as it happens.
+// A reporter for mocha of any age that reports its tests as report.mjs does node's: one JSON object a line, as soon as it happens.
 // Its own report for machines says in which file a test stands in newer versions alone.
 "use strict";
 
@@ -23,16 +23,16 @@ function fileOf(test) {
 module.exports = function Reporter(runner) {
   const report = fs.openSync(process.env.COGWORKS_REPORT, "a");
 
-  function tell(type, test, more) {
+  function write(type, test, more) {
     const suite = test.parent && test.parent.fullTitle ? test.parent.fullTitle() : "";
     const file = fileOf(test);
     const about = { name: suite, nesting: 0, file: file };
     if (suite) fs.writeSync(report, JSON.stringify(Object.assign({ type: "test:start" }, about)) + "\n");
-    const told = { type: type, name: test.title, nesting: suite ? 1 : 0, file: file, skip: false, message: "" };
-    fs.writeSync(report, JSON.stringify(Object.assign(told, more)) + "\n");
+    const line = { type: type, name: test.title, nesting: suite ? 1 : 0, file: file, skip: false, message: "" };
+    fs.writeSync(report, JSON.stringify(Object.assign(line, more)) + "\n");
   }
 
-  runner.on("pass", (test) => tell("test:pass", test));
-  runner.on("pending", (test) => tell("test:pass", test, { skip: true }));
-  runner.on("fail", (test, error) => tell("test:fail", test, { message: words(error) }));
+  runner.on("pass", (test) => write("test:pass", test));
+  runner.on("pending", (test) => write("test:pass", test, { skip: true }));
+  runner.on("fail", (test, error) => write("test:fail", test, { message: words(error) }));
 };

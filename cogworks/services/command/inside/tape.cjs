@@ -17,7 +17,7 @@ let report = null;
 let number = 0;
 let thrown = "";
 
-function tell(event) {
+function write(event) {
   if (report === null) report = fs.openSync(process.env.COGWORKS_REPORT, "a");
   fs.writeSync(report, JSON.stringify(Object.assign({ process: `${process.pid}.${threadId}` }, event)) + "\n");
 }
@@ -40,14 +40,14 @@ function placeOfCaller() {
   const sites = new Error().stack;
   Error.prepareStackTrace = prepareStackTrace;
   Error.stackTraceLimit = stackTraceLimit;
-  let found = "";
+  let place = "";
   for (const site of sites) {
     const file = path(site);
     const isOwn = file.startsWith("/") && !file.includes("/node_modules/") && file !== __filename;
-    if (isOwn) found = file;
-    else if (found && (!file.startsWith("/") || /_compile$/.test(site.getFunctionName() || "")) && file !== "") break;
+    if (isOwn) place = file;
+    else if (place && (!file.startsWith("/") || /_compile$/.test(site.getFunctionName() || "")) && file !== "") break;
   }
-  return found;
+  return place;
 }
 
 function shown(value) {
@@ -83,7 +83,7 @@ class Listener {
 
   begin() {
     open.add(this);
-    this.told("begun");
+    this.writeState("begun");
   }
 
   asserted(result) {
@@ -101,15 +101,15 @@ class Listener {
     this.isOver = true;
     const { asserted, skipped, failed } = this.state;
     const isLeft = Boolean(this.test._skip || this.test._todo) || (asserted > 0 && skipped === asserted);
-    this.told(failed ? "failed" : isLeft ? "skipped" : "passed");
+    this.writeState(failed ? "failed" : isLeft ? "skipped" : "passed");
   }
 
-  told(outcome) {
+  writeState(outcome) {
     const names = [];
     for (let each = this; each; each = each.around) names.unshift(each.test.name);
     const isOuter = this.state.inner > 0 && this.state.asserted === 0;
     const message = this.state.message.slice(0, LONGEST);
-    tell({ test: this.number, names, file: this.file, outcome, message, isOuter });
+    write({ test: this.number, names, file: this.file, outcome, message, isOuter });
   }
 }
 
@@ -145,7 +145,7 @@ Module._resolveFilename = function (request, ...given) {
 };
 
 process.on("uncaughtExceptionMonitor", (error) => {
-  // A module that is not found is missed by who asks for it, and not here.
+  // A missing module is missed where it is asked for, and not here.
   if (error && typeof error.stack === "string")
     error.stack = error.stack.split("\n").filter((line) => !line.includes(__filename)).join("\n");
   thrown = String((error && error.stack) || error);

@@ -69,12 +69,12 @@ class _Reader:
         self._output: dict[tuple[str, str], list[str]] = {}
 
     def line(self, line: str) -> None:
-        if found := _RUNNING.match(line):
-            self._begin(self._named(f"{found[2]}:{found[1]}"))
+        if match := _RUNNING.match(line):
+            self._begin(self._named(f"{match[2]}:{match[1]}"))
         elif _DOCTESTS.match(line):
             self._begin("")
-        elif found := _OUTPUT.match(line):
-            self._shown = found[1]
+        elif match := _OUTPUT.match(line):
+            self._shown = match[1]
         elif line in ("failures:", "successes:") or line.startswith("test result: "):
             self._shown = None
         elif self._shown is not None:
@@ -98,17 +98,17 @@ class _Reader:
         self._program, self._shown, self._pending = program, None, ""
 
     def _test(self, line: str) -> None:
-        if found := _TEST.match(line):
-            self._add(found[1], _OUTCOMES[found[2]], found[3].strip(" ,") if found[2] == "ignored" else "")
-        elif found := _BEGUN.match(line):
-            self._pending = found[1]
-        elif self._pending and (found := _END.match(line.strip())):
-            self._add(self._pending, _OUTCOMES[found[1]], "")
-        elif found := _ERROR.match(line):
+        if match := _TEST.match(line):
+            self._add(match[1], _OUTCOMES[match[2]], match[3].strip(" ,") if match[2] == "ignored" else "")
+        elif match := _BEGUN.match(line):
+            self._pending = match[1]
+        elif self._pending and (match := _END.match(line.strip())):
+            self._add(self._pending, _OUTCOMES[match[1]], "")
+        elif match := _ERROR.match(line):
             is_summary = any(each in line for each in _SUMMARIES)
-            self._error = "" if is_summary else found[1]
-        elif self._error and (found := _ARROW.match(line)):
-            self._problems.append(Problem(self._error, file=found[1], line=int(found[2])))
+            self._error = "" if is_summary else match[1]
+        elif self._error and (match := _ARROW.match(line)):
+            self._problems.append(Problem(self._error, file=match[1], line=int(match[2])))
             self._error = ""
 
     def _add(self, name: str, outcome: Outcome, message: str) -> None:
@@ -135,8 +135,8 @@ def _with_documentation(cases: list[Case]) -> list[Case]:
     others: list[Case] = []
     documented: list[tuple[str, int, Case]] = []
     for case in cases:
-        if found := _DOCTEST.match(case.name):
-            file, item, line = found.groups()
+        if match := _DOCTEST.match(case.name):
+            file, item, line = match.groups()
             name = f"doc {item}" if item else "doc"
             documented.append((file, int(line), case._replace(name=name, file=file)))
         else:

@@ -51,7 +51,7 @@ def plain(text: str) -> str:
 
 
 def bounded(cases: list[Case], problems: list[Problem], *, is_cut: bool = False) -> Parsed:
-    """The first of what was found, with short texts."""
+    """The first cases and problems, with short texts."""
     return Parsed(
         tuple(
             each._replace(name=_ESCAPES.sub("", each.name), message=plain(each.message))

@@ -14,7 +14,7 @@ BEGINS, ENDS, SAID = "cogworks begin ", "cogworks end ", "| "
 _BLOCK = re.compile(r"(\d{1,7})\.\d{1,7},(\d{1,7})\.\d{1,7} \d{1,9} (\d{1,20})")
 _NUMBER = re.compile(r"\d{1,7}")
 _ENDED = re.compile(r"^(?:panic: |fatal error: |SIG[A-Z]{2,8}: |runtime: )")
-"""How Go begins to tell why a process ends."""
+"""How Go begins to say why a process ends."""
 
 
 class Measured(NamedTuple):
@@ -28,18 +28,18 @@ class Measured(NamedTuple):
 
 def parse_runs(data: bytes) -> tuple[Measured, ...]:
     """The runs that were written to their end, in their order; one that left nothing is not among them."""
-    found: list[Measured] = []
+    runs: list[Measured] = []
     number, body = "", list[str]()
     for line in text_of(data).split("\n"):
         if line.startswith(BEGINS):
             number, body = line[len(BEGINS) :], []
         elif line.startswith(ENDS):
             if line[len(ENDS) :] == number and _NUMBER.fullmatch(number) and (lines := _lines(body)):
-                found.append(Measured(int(number), lines))
+                runs.append(Measured(int(number), lines))
             number, body = "", []
         else:
             body.append(line)
-    return tuple(found)
+    return tuple(runs)
 
 
 def _lines(body: list[str]) -> dict[str, tuple[Lines, ...]]:
@@ -62,10 +62,10 @@ def _standing(body: Iterable[str]) -> Iterator[tuple[str, Lines]]:
     """The places on the stacks that Go prints when it ends a process."""
     is_ending = False
     for line in body:
-        said = line.removeprefix(SAID)
-        is_ending = is_ending or bool(_ENDED.match(said))
+        text = line.removeprefix(SAID)
+        is_ending = is_ending or bool(_ENDED.match(text))
         if not is_ending or not line.startswith(f"{SAID}\t/"):
             continue
-        file, _, number = said.strip().partition(" +0x")[0].rpartition(":")
+        file, _, number = text.strip().partition(" +0x")[0].rpartition(":")
         if file.endswith(".go") and _NUMBER.fullmatch(number) and int(number):
             yield file, (int(number), int(number))

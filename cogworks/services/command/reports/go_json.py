@@ -8,7 +8,7 @@ from cogworks.services.command.reports.cases import Case, Outcome, Parsed, Probl
 _ENDS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 _PLACE = re.compile(r"^(?:vet: )?([^\s:]{1,300}\.go):(\d{1,7})(?::\d{1,7})?: (.{1,2000})$")
 _NOT_BUILT = re.compile(r"^FAIL\s{1,8}(\S{1,300}) \[(?:build|setup) failed\]$")
-"""Of versions before 1.24, which tell it in no event."""
+"""Of versions before 1.24, which report it in no event."""
 _NOISE = (
     "=== RUN",
     "=== PAUSE",
@@ -38,7 +38,7 @@ def parse(data: bytes) -> Parsed:
 class _Reader:
     def __init__(self) -> None:
         self._open: dict[tuple[str, str], None] = {}
-        self._said: dict[tuple[str, str], list[str]] = {}
+        self._lines: dict[tuple[str, str], list[str]] = {}
         self._cases: list[Case] = []
         self._problems: list[Problem] = []
         self._failed: set[str] = set()
@@ -62,15 +62,15 @@ class _Reader:
         """A line of the compiler, below a heading `# package`."""
         if line.startswith("# "):
             self._heading = line[2:].split(" ", maxsplit=1)[0]
-        elif found := _NOT_BUILT.match(line):
-            self._failed.add(found[1])
-        elif found := _PLACE.match(line.strip()):
-            file, number, message = found.groups()
+        elif match := _NOT_BUILT.match(line):
+            self._failed.add(match[1])
+        elif match := _PLACE.match(line.strip()):
+            file, number, message = match.groups()
             group = package or self._heading
             self._problems.append(Problem(message, file=file, line=int(number), group=group))
 
     def _output(self, package: str, test: str, text: str) -> None:
-        lines = self._said.setdefault((package, test), [])
+        lines = self._lines.setdefault((package, test), [])
         if not text.lstrip().startswith(_NOISE) and len(lines) < _MOST_LINES:
             lines.append(text)
         if not test:
@@ -80,20 +80,20 @@ class _Reader:
         self._open.pop((package, test), None)
         if outcome == "failed":
             self._with_failures.add(package)
-        message = "" if outcome == "passed" else "".join(self._said.get((package, test), ()))
+        message = "" if outcome == "passed" else "".join(self._lines.get((package, test), ()))
         self._cases.append(Case(test, outcome, message, group=package))
 
     def parsed(self) -> Parsed:
         """Tests that began and never ended went down with their process."""
         for package, test in self._open:
-            words = [*self._said.get((package, test), ()), *self._said.get((package, ""), ())]
+            words = [*self._lines.get((package, test), ()), *self._lines.get((package, ""), ())]
             self._cases.append(
                 Case(test, "error", "".join(words) or "it did not come to its end", group=package)
             )
             self._with_failures.add(package)
-        told = {each.group for each in self._problems}
-        for package in sorted(self._failed - self._with_failures - told):
-            text = "".join(self._said.get((package, ""), ())).strip()
+        reported = {each.group for each in self._problems}
+        for package in sorted(self._failed - self._with_failures - reported):
+            text = "".join(self._lines.get((package, ""), ())).strip()
             self._problems.append(Problem(text or "it failed without a failing test", group=package))
         broken = {each.group for each in self._problems if each.group} & self._failed
         kept = [each for each in self._problems if not self._failed or each.group in broken or not each.group]

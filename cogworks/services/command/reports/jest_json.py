@@ -36,10 +36,10 @@ def parse(data: bytes) -> Parsed:
     for each in listing(report["testResults"]):
         file = mapping(each)
         name = word(file.get("name")) or word(file.get("testFilePath"))
-        found = [_case(mapping(test), name) for test in listing(file.get("assertionResults"))]
-        cases += _unprepared(found, file) if file.get("status") == "failed" else found
+        own_cases = [_case(mapping(test), name) for test in listing(file.get("assertionResults"))]
+        cases += _unprepared(own_cases, file) if file.get("status") == "failed" else own_cases
         # Vitest before 1.0 says of a file that it cannot load that it passed, and why it did not.
-        if not found and (file.get("status") == "failed" or word(file.get("message"))):
+        if not own_cases and (file.get("status") == "failed" or word(file.get("message"))):
             message = word(file.get("message")) or "the file could not be loaded"
             line = _PLACE.search(message[:4000])
             problems.append(Problem(message, file=name, line=int(line[1]) if line else None))
@@ -50,11 +50,11 @@ def _unprepared(cases: list[Case], file: dict[str, Any]) -> list[Case]:
     """The cases of a file that failed: where none of them did, what stands before them did, and Vitest calls them skipped."""
     if any(case.outcome in ("failed", "error") for case in cases):
         return cases
-    said = word(file.get("message")) or "what prepares the tests of this file failed"
-    told = [mapping(test).get("status") for test in listing(file.get("assertionResults"))]
+    reason = word(file.get("message")) or "what prepares the tests of this file failed"
+    statuses = [mapping(test).get("status") for test in listing(file.get("assertionResults"))]
     return [
-        case._replace(outcome="error", message=said) if status in ("skipped", "pending") else case
-        for case, status in zip(cases, told, strict=True)
+        case._replace(outcome="error", message=reason) if status in ("skipped", "pending") else case
+        for case, status in zip(cases, statuses, strict=True)
     ]
 
 

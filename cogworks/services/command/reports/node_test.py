@@ -19,8 +19,8 @@ _ERROR = re.compile(r"^(?:Uncaught )?\w{0,60}Error\b.{0,400}$", re.MULTILINE)
 
 def _words(message: str) -> str:
     """The error itself first, then whatever stands around it."""
-    found = _ERROR.search(message)
-    return f"{found[0]}\n{message}" if found else message
+    match = _ERROR.search(message)
+    return f"{match[0]}\n{message}" if match else message
 
 
 def parse(data: bytes) -> Parsed:
@@ -70,8 +70,8 @@ class _Reader:
         message = word(event.get("message"))
         if event.get("isFile"):
             if is_failed and not any(case.file == file for case in self.cases):
-                found = _THROWN.search(message)
-                line = int(found[1]) if found else None
+                match = _THROWN.search(message)
+                line = int(match[1]) if match else None
                 self.problems.append(Problem(_words(message), file=file, line=line))
             return
         is_suite = (file, path) in self._parents

@@ -20,14 +20,14 @@ READERS: Mapping[str, Callable[[bytes], Parsed]] = MappingProxyType(
         "trx": trx.parse,
     }
 )
-"""By format; `exit-code` has no report, and `tape` is what our listener tells."""
+"""By format; `exit-code` has no report, and `tape` is what our listener writes."""
 
 
 def read_all(kind: str, reports: Sequence[bytes]) -> Parsed:
     """What several reports of a run say together."""
-    found = [READERS[kind](report) for report in reports]
+    parsed = [READERS[kind](report) for report in reports]
     return Parsed(
-        tuple(case for each in found for case in each.cases),
-        tuple(problem for each in found for problem in each.problems),
-        not found or any(each.is_cut for each in found),
+        tuple(case for each in parsed for case in each.cases),
+        tuple(problem for each in parsed for problem in each.problems),
+        not parsed or any(each.is_cut for each in parsed),
     )

@@ -54,12 +54,12 @@ class _Reader:
             self._in_block(stripped, line)
         elif stripped == "---":
             self._block, self._block_level = [], level
-        elif found := _BAIL.match(stripped):
-            self._problems.append(Problem(found[1] or "Bail out!"))
-        elif found := _PLAN.match(stripped):
-            self._plan = int(found[1]) if level == 0 else self._plan
-        elif found := _POINT.match(stripped):
-            self._point(found, level)
+        elif match := _BAIL.match(stripped):
+            self._problems.append(Problem(match[1] or "Bail out!"))
+        elif match := _PLAN.match(stripped):
+            self._plan = int(match[1]) if level == 0 else self._plan
+        elif match := _POINT.match(stripped):
+            self._point(match, level)
 
     def _in_block(self, stripped: str, line: str) -> None:
         if stripped == "...":
@@ -67,10 +67,10 @@ class _Reader:
         elif self._block is not None and len(self._block) < _MOST_LINES:
             self._block.append(line)
 
-    def _point(self, found: re.Match[str], level: int) -> None:
+    def _point(self, match: re.Match[str], level: int) -> None:
         if level == 0:
             self._points += 1
-        outcome, name, reason = _read_point(found)
+        outcome, name, reason = _read_point(match)
         inner = [case for deeper in sorted(self._levels) if deeper > level for case in self._levels[deeper]]
         for deeper in [each for each in self._levels if each > level]:
             del self._levels[deeper]
@@ -88,18 +88,18 @@ class _Reader:
         if not block or not points:
             return
         last = points[-1]
-        place = next((found[1] for line in block if (found := _LOCATION.match(line))), "")
+        place = next((match[1] for line in block if (match := _LOCATION.match(line))), "")
         if last.outcome != "passed":
             points[-1] = last._replace(message=last.message or "\n".join(block), file=last.file or place)
         elif place:
             points[-1] = last._replace(file=last.file or place)
 
 
-def _read_point(found: re.Match[str]) -> tuple[Outcome, str, str]:
+def _read_point(match: re.Match[str]) -> tuple[Outcome, str, str]:
     """Outcome, name and reason; a test that is to do fails nobody."""
-    text = _TIME.sub("", found[3])
+    text = _TIME.sub("", match[3])
     directive = _DIRECTIVE.search(text)
-    name = (text[: directive.start()] if directive else text).strip() or f"test {found[2]}".strip()
+    name = (text[: directive.start()] if directive else text).strip() or f"test {match[2]}".strip()
     if directive:
         return "skipped", name, directive[2].strip()
-    return ("failed" if found[1] else "passed"), name, ""
+    return ("failed" if match[1] else "passed"), name, ""

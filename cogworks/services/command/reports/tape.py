@@ -1,4 +1,4 @@
-"""What our listener tells of tape: tests that begin and end, one JSON object a line, of one process or several."""
+"""What our listener writes of tape: tests that begin and end, one JSON object a line, of one process or several."""
 
 from collections import Counter
 from typing import Any, NamedTuple, get_args
@@ -17,7 +17,7 @@ _WORST_FIRST: tuple[Outcome, ...] = ("error", "failed", "passed", "skipped")
 _CUT_OFF = "its process did not come to its end"
 
 
-class _Told(NamedTuple):
+class _Test(NamedTuple):
     file: str
     names: tuple[str, ...]
     outcome: Outcome
@@ -31,13 +31,13 @@ def parse(data: bytes) -> Parsed:
 
     A test that runs in several processes, as where a script runs a suite twice, is one: the worst outcome counts.
     """
-    told: dict[tuple[str, str], _Told] = {}
+    tests: dict[tuple[str, str], _Test] = {}
     for line in json_lines(data):
         if isinstance(line, dict) and "names" in line:
-            told[(str(line.get("process")), str(line.get("test")))] = _read(line)
+            tests[(str(line.get("process")), str(line.get("test")))] = _read(line)
     times: Counter[tuple[str, str, tuple[str, ...]]] = Counter()
     cases: dict[tuple[str, tuple[str, ...], int], Case] = {}
-    for (process, _), each in told.items():
+    for (process, _), each in tests.items():
         if each.is_outer and each.outcome == "passed":
             continue
         times[(process, each.file, each.names)] += 1
@@ -47,13 +47,13 @@ def parse(data: bytes) -> Parsed:
     return bounded([*cases.values()], [])
 
 
-def _read(line: dict[str, Any]) -> _Told:
+def _read(line: dict[str, Any]) -> _Test:
     outcome, message = word(line.get("outcome")), word(line.get("message"))
     if outcome not in get_args(Outcome):
         outcome, message = "error", message or _CUT_OFF
     names = tuple(word(name) for name in listing(line.get("names")))
-    found: Outcome = next(each for each in _WORST_FIRST if each == outcome)
-    return _Told(word(line.get("file")), names, found, message, bool(line.get("isOuter")))
+    valid: Outcome = next(each for each in _WORST_FIRST if each == outcome)
+    return _Test(word(line.get("file")), names, valid, message, bool(line.get("isOuter")))
 
 
 def _worse(first: Case, second: Case) -> Case:

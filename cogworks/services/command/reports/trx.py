@@ -36,14 +36,14 @@ class _Reader:
         """Test id -> full name of its class."""
         self._result: Case | None = None
         self._test = ""
-        self._said: list[str] = []
+        self._words: list[str] = []
         self._is_run_error = False
 
     def opened(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "UnitTestResult":
             outcome = _OUTCOMES.get(attributes.get("outcome", ""), "error")
             self._result = Case(attributes.get("testName", ""), outcome, group=attributes.get("testId", ""))
-            self._said = []
+            self._words = []
         elif tag == "UnitTest":
             self._test = attributes.get("id", "")
         elif tag == "TestMethod":
@@ -54,9 +54,9 @@ class _Reader:
 
     def closed(self, tag: str, text: str) -> None:
         if tag in ("Message", "StackTrace") and self._result is not None:
-            self._said.append(text.strip())
+            self._words.append(text.strip())
         elif tag == "UnitTestResult" and self._result is not None:
-            self.cases.append(self._result._replace(message="\n".join(self._said)))
+            self.cases.append(self._result._replace(message="\n".join(self._words)))
             self._result = None
         elif tag == "Text" and self._is_run_error and text.strip():
             self.problems.append(Problem(text.strip()))

@@ -11,7 +11,7 @@ _MAX_TEXT_CHARS = 64 * 1024
 
 
 class Elements(Protocol):
-    """Who is told of the elements of a document, in order, with names without their namespace."""
+    """Receives the elements of a document, in order, with names without their namespace."""
 
     def opened(self, tag: str, attributes: Mapping[str, str]) -> None: ...
 

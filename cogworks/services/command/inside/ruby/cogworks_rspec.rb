@@ -12,19 +12,19 @@ class CogworksFormatter
   end
 
   def start(_notification)
-    tell(type: "run:start")
+    write(type: "run:start")
   end
 
   # A process that ends in the middle comes never here.
   def stop(_notification)
-    tell(type: "run:end")
+    write(type: "run:end")
   end
 
   # What could not be loaded is said in words alone.
   def message(notification)
     text = notification.message.to_s.gsub(/\e\[[0-9;]*m/, "").strip
-    found = LOADING.match(text.lines.first.to_s.strip)
-    tell(type: "test:fail", name: found[1], nesting: 0, file: found[1], isFile: true, message: text[0, LONGEST]) if found
+    match = LOADING.match(text.lines.first.to_s.strip)
+    write(type: "test:fail", name: match[1], nesting: 0, file: match[1], isFile: true, message: text[0, LONGEST]) if match
   end
 
   def example_passed(notification)
@@ -45,14 +45,14 @@ class CogworksFormatter
   def ended(example, type, skip: false, message: "")
     groups = example.example_group.parent_groups.reverse.map(&:description)
     about = example.metadata
-    tell(
+    write(
       type: type, name: [*groups, example.description].join(" > "), nesting: 0, skip: skip, message: message,
       file: about[:rerun_file_path] || about[:file_path], line: about[:line_number]
     )
   end
 
-  def tell(told)
-    @output.puts(JSON.generate(told))
+  def write(event)
+    @output.puts(JSON.generate(event))
     @output.flush
   end
 end

@@ -12,19 +12,19 @@ module Minitest
     end
 
     def start
-      tell(type: "run:start")
+      write(type: "run:start")
     end
 
     # A process that ends in the middle comes never here.
     def report
-      tell(type: "run:end")
+      write(type: "run:end")
     end
 
     def record(result)
       group = result.respond_to?(:klass) ? result.klass : result.class.name
       file, line = place_of(result)
       failure = result.failures.first
-      tell(
+      write(
         type: result.passed? || result.skipped? ? "test:pass" : "test:fail",
         name: "#{group} > #{result.name}",
         nesting: 0,
@@ -37,8 +37,8 @@ module Minitest
 
     private
 
-    def tell(told)
-      File.open(@path, "a") { |report| report.puts(JSON.generate(told)) }
+    def write(event)
+      File.open(@path, "a") { |report| report.puts(JSON.generate(event)) }
     end
 
     def place_of(result)
