@@ -98,7 +98,7 @@ def serve(
 
 
 def end_with_standard_input(last: Callable[[], object]) -> None:
-    """End this process as soon as whoever started it closes our standard input, or dies.
+    """End this process as soon as the one that started it closes our standard input, or dies.
 
     Args:
         last: what is done before, for nothing else of an end is.

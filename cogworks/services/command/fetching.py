@@ -23,7 +23,7 @@ def lacks_modules(sums: str, cache: Path | None) -> bool:
 
     Args:
         sums: the text of `go.sum`.
-        cache: that of whoever runs the service; None: there is none.
+        cache: that of the user who runs the service; None: there is none.
     """
     modules = list(_modules(sums))
     return bool(modules) and (cache is None or any(not (cache / each).is_file() for each in modules))

@@ -110,7 +110,7 @@ def runnable(line: NodeLine, file: str) -> str:
 
 
 UNKNOWN = "."
-"""The place of a test whose file nobody knows: the root."""
+"""The place of a test whose file is unknown: the root."""
 _CLASS = re.compile(r"^[A-Za-z_$][\w$]*(?:[.\\][A-Za-z_$][\w$]*)*$")
 _PACKAGE = re.compile(r"(?m)^name\s{0,8}=\s{0,8}['\"]([\w-]{1,200})['\"]")
 _AVA = " › "

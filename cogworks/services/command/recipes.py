@@ -29,7 +29,7 @@ _KNOWN: Mapping[str, re.Pattern[str]] = MappingProxyType(
 )
 """Runner -> how to recognise a command that starts it, and so writes what it always writes."""
 Texts = Mapping[str, str]
-"""Name at the root, or path of a workflow -> text of it, empty for a file that nobody reads."""
+"""Name at the root, or path of a workflow -> text of it, empty for a file that is not read."""
 
 
 def recipe_of(texts: Texts, language: str = "") -> Recipe:
@@ -68,7 +68,7 @@ def with_line(recipe: Recipe, line: str) -> Recipe:
 
 
 def reporting(recipe: Recipe, line: str) -> Recipe | None:
-    """As `with_line`; None where nobody knows what the command reports."""
+    """As `with_line`; None where it is unknown what the command reports."""
     own = with_line(recipe, line)
     if recipe.language in _BY_FIRST_WORD:
         return own if own.report != "exit-code" else None

@@ -38,7 +38,7 @@ _VERSIONS_S = 60.0
 
 
 class LineResult(NamedTuple):
-    """How one line came to its end."""
+    """How one line ended."""
 
     ended: Ended
     output: str

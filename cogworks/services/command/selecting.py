@@ -321,7 +321,7 @@ class Pace:
 
 
 def too_long(recipe: Recipe, slow: Sequence[str], limit_s: float) -> str:
-    """What to do about a suite that did not come to its end.
+    """What to do about a suite that did not finish.
 
     Args:
         slow: the files that alone took too long; none: the runner cannot be told which to run.

@@ -175,7 +175,7 @@ def _in_turn(
 
 
 def _left(report: TestReport, ground: Ground, kept: Sequence[Asked], params: SimulateParams) -> TestReport:
-    """Everything is left to runs of single files, for of what was cut off nobody knows which file was done; or a remedy."""
+    """Everything is left to runs of single files, for it is unknown which files of what was cut off were done; or a remedy."""
     asked = kept or [Asked(file) for file in files_of_tests(tuple(files_below(ground.place)))]
     units = units_of(ground.recipe, asked)
     if len(units) < 2:

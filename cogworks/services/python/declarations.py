@@ -101,7 +101,7 @@ def _pyproject(text: str, place: str) -> Iterator[Entry]:
     yield from _each(_table(tables, "build-system").get("requires"), place, "build")
     yield from _poetry(_table(_table(tables, "tool"), "poetry"), place)
     if "dependencies" in str(project.get("dynamic", "")):
-        # Requirements files of the usual names are read in any case; nobody knows what else it takes over.
+        # Requirements files of the usual names are read in any case; what else it takes over is unknown.
         yield Unread(artifact=place, reason="its dependencies are put together when it is built")
 
 

@@ -122,7 +122,7 @@ def _bringing(use: Use, by_name: Mapping[str, object], catalogue: Catalogue) -> 
 
 
 def _unread(declarations: Declarations) -> str:
-    """Why nobody knows all that is declared; empty: it is known."""
+    """Why not all that is declared is known; empty: it is."""
     if not declarations.places:
         return "the repository has no manifest"
     if declarations.unread:

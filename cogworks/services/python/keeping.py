@@ -93,7 +93,7 @@ class Kept:
             content = place / str(json.loads(mark.read_text(encoding="utf-8"))[_CONTENT])
             if not content.is_dir():
                 return None
-            # Says that it is in use, to whoever looks for those that are not.
+            # Shows that it is in use, to a process that looks for those that are not.
             os.utime(mark)
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -17,7 +17,7 @@ _FROM_WHERE = "name the package of the plugin that brings it under `[environment
 
 
 class _Sign(NamedTuple):
-    """Words of pytest, what they name, whose that is, and what to do where nobody knows."""
+    """Words of pytest, what they name, whose that is, and what to do where that is unknown."""
 
     pattern: re.Pattern[str]
     what: str

@@ -116,7 +116,7 @@ _NEWEST_MINOR, _MOST_PATCHES = 100, 40
 _TRIAL_S = 10.0
 _ASK = "import json, platform, sys; print(json.dumps([platform.python_version(), sys.base_prefix, sys.executable]))"
 _MANAGED = (".pyenv/versions/*/bin", ".local/share/uv/python/*/bin")
-"""Below the home of whoever runs the service: where pyenv and uv keep Pythons."""
+"""Below the home of the user who runs the service: where pyenv and uv keep Pythons."""
 
 
 class Python(NamedTuple):
@@ -174,7 +174,7 @@ def others(search_path: str) -> tuple[Python, ...]:
 
 
 def home_of_user() -> Path:
-    """The home of whoever runs this process by the machine's list of users: the variable `HOME` of a service is an empty folder."""
+    """The home of the user who runs this process, by the machine's list of users: the variable `HOME` of a service is an empty folder."""
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:

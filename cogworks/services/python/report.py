@@ -41,7 +41,7 @@ _WORKER = re.compile(r"\[gw\d+\] \S+ -- Python .*")
 _HUNG = re.compile(
     r"(?m)(?:^|: |\()over the time limit of one test, (?:[\d.e+]+ seconds|and it could not be stopped otherwise\))$|\Astill running at the time limit"
 )
-"""How it is said that a test did not come to its end by itself."""
+"""How a message says that a test did not end by itself."""
 _LEFT_RUNNING = "still running after the last test, and ended: a thread that a test began does not end"
 _CARETS = re.compile(r"\s*[~^]+\s*")
 

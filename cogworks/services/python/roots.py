@@ -117,7 +117,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _inside(path: Any, root: str) -> Any:
-    """Of a list each; anything else but a text is left to whoever knows the form of the parameters."""
+    """Of a list each; anything else but a text is left to the code that knows the form of the parameters."""
     if isinstance(path, list):
         return [_inside(each, root) for each in path]
     if not isinstance(path, str):

@@ -50,7 +50,7 @@ _CPU_FACTOR = 4
 
 
 class Observed(NamedTuple):
-    """What came of a run."""
+    """The result of a run."""
 
     report: TestReport
     records: Sequence[Mapping[str, Any]] = ()

@@ -12,7 +12,7 @@ _ASKED = "pytest"
 
 
 class TriedIndex(NamedTuple):
-    """What came of asking the indexes."""
+    """The result of asking the indexes."""
 
     urls: tuple[str, ...]
     """Without credentials."""

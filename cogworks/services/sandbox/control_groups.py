@@ -221,7 +221,7 @@ def group(place: str, limits: Limits) -> Iterator[Group | None]:
 
 
 def _remove(place: Path) -> None:
-    """Remove a group whose processes end just now; one that lasts is left to whoever comes next."""
+    """Remove a group whose processes end just now; one that lasts is left to the next run."""
     until_s = time.monotonic() + _FAREWELL_S
     for each in (place / _MEMBERS, place):
         while each.exists():

@@ -13,7 +13,7 @@ _PROCESSES, _PROCESSES_PER_CORE = 256, 16
 
 
 def most_processes() -> int:
-    """So few that whoever counts a bomb of forks still gets its turn; runs side by side need a few for each core."""
+    """So few that the process that counts a bomb of forks still gets its turn; runs side by side need a few for each core."""
     return max(_PROCESSES, _PROCESSES_PER_CORE * cores())
 
 

@@ -31,7 +31,7 @@ def bubblewrap_arguments(order: Order, *, as_root: bool | None = None) -> list[s
     """The options that make bubblewrap build the isolation of an order; the readable paths must exist.
 
     Args:
-        as_root: whether root runs it; None: whoever runs this.
+        as_root: whether root runs it; None: that depends on the user who runs this.
     """
     as_root = os.geteuid() == 0 if as_root is None else as_root
     size = str(order.limits.temporary_bytes)

@@ -52,7 +52,7 @@ class Confined(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a command came to its end; none of its processes is left."""
+    """How a command ended; none of its processes is left."""
 
     code: int | None
     """Negative: ended by that signal. None: ended by us."""
@@ -275,7 +275,7 @@ def _outcome(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> En
     if verdict.failure:
         problem = NotShown if verdict.is_unshown else NotStarted
         raise problem(f"the command was not started: {verdict.failure}")
-    # The command may have come to its end in the same moment.
+    # The command may have ended in the same moment.
     code = None if reasons or timed_out else verdict.code
     return Ended(code, tail, timed_out, _blocked([*reasons, *verdict.broken], verdict.left))
 

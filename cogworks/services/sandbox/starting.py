@@ -197,5 +197,5 @@ class Launchers:
 
 
 LAUNCHERS = Launchers()
-"""Of this process: whoever runs commands shares them."""
+"""Of this process: all that run commands share them."""
 atexit.register(LAUNCHERS.close)

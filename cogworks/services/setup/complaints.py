@@ -1,4 +1,4 @@
-"""What is said of a setup that did not come to its end: where, what, its own last words, and what to do."""
+"""The message about a setup that did not finish: where, what, its own last words, and what to do."""
 
 import re
 from typing import NamedTuple

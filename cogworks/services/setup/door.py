@@ -15,7 +15,7 @@ OPENER = Path(__file__).with_name("inside") / "cogworks_door.py"
 _MOST_CALLERS = 256
 """At the same time; others are hung up on."""
 _NOTICED_S = 0.02
-"""So soon the end of a command ends its servers: whoever waits for it waits for that too."""
+"""So soon the end of a command ends its servers: a process that waits for it waits for that too."""
 Handler = Callable[..., BaseHTTPRequestHandler]
 """Called with request, client address and server, as of `ThreadingHTTPServer`."""
 

@@ -17,7 +17,7 @@ _FOLDER = (-1, 0, 0)
 
 
 class Harvest(NamedTuple):
-    """What came of it."""
+    """What a setup changed, and what was left out of its result."""
 
     changed: tuple[str, ...] = ()
     """Files that were there before and are others now, or gone."""
@@ -81,7 +81,7 @@ def _moved(folder: Path, path: str, about: os.stat_result, target: Path) -> bool
         return inner is not None
     if not stat.S_ISREG(about.st_mode):
         return False
-    # Nobody's rights but those of whoever reads it.
+    # Only the rights of the user who reads it.
     (folder / path).chmod((about.st_mode & _PERMISSIONS) | stat.S_IRUSR | stat.S_IWUSR)
     shutil.move(folder / path, place)
     return True

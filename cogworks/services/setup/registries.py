@@ -34,7 +34,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "composer": ("repo.packagist.org", "api.github.com", "codeload.github.com"),
     }
 )
-"""Program -> hosts of which it asks all: whoever allows one of them alone is asked for the next one."""
+"""Program -> hosts of which it asks all: an operator who allows one of them alone is asked for the next one."""
 _SCHEMES = {"https": HTTPS, "http": HTTP}
 _INNER = tuple(
     ipaddress.ip_network(each)
@@ -62,7 +62,7 @@ class Host(NamedTuple):
     """In lower case; `*.suffix` stands for every name below the suffix; an address as it is written."""
     ports: tuple[int, ...] = (HTTPS,)
     is_named: bool = False
-    """Whether whoever runs this machine named this very host and port: it may lie in a network of their own."""
+    """Whether the operator of this machine named this very host and port: it may lie in a network of their own."""
 
     def fits(self, name: str, port: int) -> bool:
         """Whether it stands for a host and port."""

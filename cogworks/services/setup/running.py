@@ -142,7 +142,7 @@ def _laid_out(ground: Ground, room: _Room, means: Means) -> tuple[Path, ...]:
 def _run_all(
     setup: Setup, ground: Ground, means: Means, room: _Room, readable: Sequence[Path], *, limit_s: float
 ) -> list[str]:
-    """Run every command; what must not go unsaid of a setup that came to its end."""
+    """Run every command, and return the notes about a setup that finished."""
     deadline = time.monotonic() + limit_s
     script = room.lists / "setup.sh"
     script.write_text(script_text(setup), encoding="utf-8", newline="")
@@ -245,7 +245,7 @@ _QUIET = {
     "DEBIAN_FRONTEND": "noninteractive",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
-    # The clone belongs to whoever runs the service, the setup to whoever is in isolation.
+    # The clone belongs to the user who runs the service, the setup to the user in isolation.
     "GIT_CONFIG_COUNT": "1",
     "GIT_CONFIG_KEY_0": "safe.directory",
     "GIT_CONFIG_VALUE_0": "*",

@@ -180,4 +180,4 @@ METHODS: Mapping[str, Callable[[Request, Path, Reads], Response]] = MappingProxy
     }
 )
 """Who answers what; each is handed the request, the repository's directory and the machine, and may raise `OSError` and
-the `ValidationError` of its parameters. `validate` knows syntax and names; whoever runs a linter adds its findings."""
+the `ValidationError` of its parameters. `validate` knows syntax and names; a service that runs a linter adds its findings."""

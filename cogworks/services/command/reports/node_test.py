@@ -60,7 +60,7 @@ class _Reader:
             self._ended(event, path, file, is_failed=kind == "test:fail")
 
     def unended(self) -> list[Problem]:
-        """A problem where a process of tests did not come to its end."""
+        """A problem where a process of tests did not finish."""
         if self._processes <= 0:
             return []
         after = f"after {self._last!r}" if self._last else "before any test"

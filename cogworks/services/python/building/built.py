@@ -18,7 +18,7 @@ class Built(NamedTuple):
 
     folder: Path
     sources: tuple[str, ...]
-    """Folders of the repository that its modules are imported from; none: nobody can tell."""
+    """Folders of the repository that its modules are imported from; none: unknown."""
     requires: tuple[str, ...] = ()
     """What the metadata says of dependencies, extras as markers."""
     unplaced: tuple[str, ...] = ()

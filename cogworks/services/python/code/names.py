@@ -53,7 +53,7 @@ class Foreign(NamedTuple):
 
 Meaning = Module | Defined | Instance | Foreign
 Meanings = tuple[Meaning, ...]
-"""What an expression may mean, in order and each once; none: nobody knows."""
+"""What an expression may mean, in order and each once; none: unknown."""
 _Entry = int | Imported | Binding
 """A definition's place, an import or an assignment."""
 

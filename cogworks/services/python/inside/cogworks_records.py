@@ -23,7 +23,7 @@ class Records:
     What the file holds already was written by a process that died: its tests are not run again, and what it died of while it
     was loaded is not loaded again.
 
-    Code under test can write there as well. So whoever reads the file put a key at its end, which is taken out before any code of
+    Code under test can write there as well. So the reader of the file put a key at its end, which is taken out before any code of
     the repository is loaded, and each line carries its seal.
     """
 

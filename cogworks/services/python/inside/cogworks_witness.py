@@ -53,7 +53,7 @@ class Witness:
                 self._seen.add(attempt)
                 self._reporter.write(kind="attempt", id=self._reporter.test, text=attempt)
         except Exception:  # tests replace what this calls, e.g. by something that refuses to block
-            # An attempt that cannot even be understood is left to whoever made it.
+            # An attempt that cannot even be understood is left to the code that made it.
             return
         finally:
             self._is_busy = False

@@ -20,7 +20,7 @@ _MOST = 5_000
 
 
 class Locked(NamedTuple):
-    """What came of it."""
+    """What was locked."""
 
     source: str = ""
     lines: tuple[str, ...] = ()

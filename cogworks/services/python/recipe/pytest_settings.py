@@ -117,17 +117,17 @@ def plugins_used(settings: Settings, words: tuple[str, ...]) -> Iterator[Used]:
 
 
 def plugin_of_key(key: str) -> str:
-    """Which distribution reads a key of pytest's configuration; empty: nobody knows."""
+    """Which distribution reads a key of pytest's configuration; empty: unknown."""
     return _KEYS.get(key.lower(), "")
 
 
 def plugin_of_mark(name: str) -> str:
-    """Which distribution gives a mark its meaning; empty: nobody knows."""
+    """Which distribution gives a mark its meaning; empty: unknown."""
     return _MARKS.get(name, "")
 
 
 def plugin_of_fixture(name: str) -> str:
-    """Which distribution offers a fixture; empty: nobody knows."""
+    """Which distribution offers a fixture; empty: unknown."""
     return _FIXTURES.get(name, "")
 
 

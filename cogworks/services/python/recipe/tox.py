@@ -291,7 +291,7 @@ def _together(of_commands: Sequence[tuple[Asked, bool]]) -> Asked:
 
 
 def _folder(changedir: str) -> str:
-    """Where commands run, from the root; empty: there, or where nobody can tell."""
+    """Where commands run, from the root; empty: there, or where it is unknown."""
     folder = posixpath.normpath(_replaced(changedir.strip()) or ".")
     return "" if folder.startswith(("..", "/")) or folder == "." or "{" in folder else folder
 

@@ -53,7 +53,7 @@ class Translated(Value):
 
 
 def files_read(words: Sequence[str]) -> tuple[str, ...]:
-    """Which files tell what a command runs; none: it needs no telling, or nobody can tell."""
+    """Which files say what a command runs; none: nothing has to say it, or it is unknown."""
     if not words:
         return ()
     name = posixpath.basename(words[0])

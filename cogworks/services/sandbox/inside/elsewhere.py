@@ -13,7 +13,7 @@ _PAUSE_S = 0.05
 def await_end(child: int) -> Verdict:
     """How the command ended; afterwards nobody is left of the group that it led.
 
-    Ends early, with everything, when our standard input closes: whoever wanted this is gone.
+    Ends early, with everything, when our standard input closes: the process that wanted this is gone.
     """
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)

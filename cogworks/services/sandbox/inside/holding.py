@@ -10,7 +10,7 @@ from typing import NamedTuple
 _PAUSE_S = 0.2
 """Between two looks at one process."""
 _SLICE_S = 0.01
-"""So long is looked at a time: among many that spin, whoever counts them must get on to count them again."""
+"""So long is looked at a time: among many that spin, the process that counts them must get on to count them again."""
 _GONE = " (deleted)"
 _IN_MEMORY = "/memfd:"
 _NO_FILES = ("/dev/zero", "/SYSV", "/anon_hugepage", "/[aio]")

@@ -24,7 +24,7 @@ Usage = tuple[int, int]
 def await_end(child: int, limits: Limits, everyone: Callable[[], list[int]]) -> Verdict:
     """How the command ended; afterwards none of its processes is left.
 
-    Ends early, with everything, when a limit is reached or when our standard input closes: whoever wanted this is gone.
+    Ends early, with everything, when a limit is reached or when our standard input closes: the process that wanted this is gone.
 
     Args:
         child: the command's process.

@@ -7,7 +7,7 @@ import sys
 
 def main(arguments: list[str]) -> None:
     """Args:
-    arguments: `NUMBER=PLACEHOLDER` for each door, with the number of an open socket to whoever serves it; `--`; the command,
+    arguments: `NUMBER=PLACEHOLDER` for each door, with the number of an open socket to its server; `--`; the command,
         in whose words and environment each placeholder becomes the address of that door.
     """
     end = arguments.index("--")
