@@ -148,9 +148,9 @@ class Mender:
             }
         )
 
-    def left(self, why: str, *, head: CommitOid) -> Succeeded:
+    def left(self, why: str, *, start: CommitOid) -> Succeeded:
         """The end of a visit in which none was kept: the branch is where it was."""
-        self._workspace.settle(head)
+        self._workspace.settle(start)
         item = planned_item(self._task)
         output = {
             name: value

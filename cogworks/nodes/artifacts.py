@@ -55,7 +55,7 @@ def as_edited(item: PlannedItem, text: EditedText) -> PlannedItem:
 
 def _parts(lines: Sequence[str]) -> Mapping[str, list[str]]:
     """The lines below each heading that is ours; under the empty name everything else, other headings included."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     place, fence = "", ""
     for line in lines:
         mark = line.lstrip()[:3]
@@ -65,13 +65,13 @@ def _parts(lines: Sequence[str]) -> Mapping[str, list[str]]:
         known = _HEADINGS.get(heading["title"].casefold()) if heading else None
         if known is not None:
             place = known
-            found.setdefault(place, [])
+            parts.setdefault(place, [])
             continue
         if heading is not None:
             place = ""
         if place or not _OPENING.fullmatch(line.strip()):
-            found.setdefault(place, []).append(line)
-    return found
+            parts.setdefault(place, []).append(line)
+    return parts
 
 
 def _entries(lines: Sequence[str]) -> Iterator[str]:
@@ -218,16 +218,17 @@ def output_of(task: NodeTask, slot: str) -> Any:
 
 def specification_text(task: NodeTask, workspace: Workspace) -> str:
     """The approved specification in Markdown, without trailing white space."""
-    found = _standing_specification(task, workspace)
-    text: str = found if found is not None else output_of(task, _SPECIFICATION)["markdown"]
+    standing = _standing_specification(task, workspace)
+    text: str = standing if standing is not None else output_of(task, _SPECIFICATION)["markdown"]
     return text.rstrip()
 
 
 def is_unedited(task: NodeTask, workspace: Workspace) -> bool:
     """Whether the specification stands word for word as its data has it; False also where nobody can tell."""
-    found = _standing_specification(task, workspace)
+    standing = _standing_specification(task, workspace)
     return (
-        found is not None and found.rstrip() == str(output_of(task, _SPECIFICATION).get("markdown")).rstrip()
+        standing is not None
+        and standing.rstrip() == str(output_of(task, _SPECIFICATION).get("markdown")).rstrip()
     )
 
 
@@ -251,13 +252,13 @@ def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile
     it. Without a pull request, what was proposed counts.
     """
     names = {name_itself(each.name) for each in interface_names(task)}
-    found = []
+    files = []
     for path, approved in _approved(task, workspace):
         now = workspace.read(path)
         change = _change(path, approved, now or "") if now is not None or _SLOT in task.approved else ""
         stretches, heads = _declared(path, approved, names)
         lines = approved.splitlines()
-        found.append(
+        files.append(
             InterfaceFile(
                 path=path,
                 content=numbered_slices(lines, stretches) if stretches else approved,
@@ -267,13 +268,13 @@ def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile
                 change=change,
             )
         )
-    return tuple(found)
+    return tuple(files)
 
 
-def told_in(
+def without_shown_changes(
     files: Sequence[InterfaceFile], diff: str, task: NodeTask, workspace: Workspace
 ) -> tuple[InterfaceFile, ...]:
-    """The interface files without changes that the diff of the work says itself, from the approved text on."""
+    """The interface files without the changes that the diff of the work shows itself, from the approved text on."""
     approved = dict(_approved(task, workspace))
     in_diff = {file.path: file for file in parse_diff(diff).diff.files}
     return tuple(
@@ -297,12 +298,12 @@ def _approved(task: NodeTask, workspace: Workspace) -> Iterator[tuple[str, str]]
 def _declared(
     path: str, text: str, names: Collection[str]
 ) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
-    """Where the definitions of these names stand in a long file, and the first line of each; nothing where it is short, or nothing tells."""
+    """Where the definitions of these names stand in a long file, and the first line of each; nothing where it is short, or nothing shows them."""
     if len(text.splitlines()) <= LONG_LINES:
         return (), ()
-    found = [each for each in card_of(path, text).definitions if each.name in names]
-    places = [(each.first, min(each.last, each.line + _DECLARATION_LINES)) for each in found]
-    return tuple(merged(places)), tuple(merged([(each.line, each.line) for each in found]))
+    definitions = [each for each in card_of(path, text).definitions if each.name in names]
+    places = [(each.first, min(each.last, each.line + _DECLARATION_LINES)) for each in definitions]
+    return tuple(merged(places)), tuple(merged([(each.line, each.line) for each in definitions]))
 
 
 def _change(path: str, approved: str, now: str) -> str:
@@ -379,5 +380,5 @@ def pull_request(task: NodeTask, slug: str) -> PullRequestRef | None:
 
 def _interfaces(task: NodeTask) -> Mapping[str, Any]:
     """What Interface Design put out; a pipeline may do without that node."""
-    found: Mapping[str, Any] = task.inputs.get(_SLOT) or {"files": (), "interfaces": ()}
-    return found
+    output: Mapping[str, Any] = task.inputs.get(_SLOT) or {"files": (), "interfaces": ()}
+    return output

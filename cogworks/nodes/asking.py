@@ -74,7 +74,7 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
         shown=manifest_of(question.view) if question.view else (),
     )
     if task.learnt is not None:
-        talk.tell("_moved_up", told_of(task.learnt))
+        talk.tell("_moved_up", learnt_variables(task.learnt))
     if reason := why_again(task, with_changes=not question.says_changes):
         talk.tell("_earlier_failure", {"reason": reason})
     return talk
@@ -104,7 +104,7 @@ def change_line(change: AskedChange) -> str:
     return f"- {f'{change.place}: ' if change.place else ''}{change.text}"
 
 
-def told_of(learnt: Learnt) -> Mapping[str, Any]:
+def learnt_variables(learnt: Learnt) -> Mapping[str, Any]:
     """What a prompt says of the shorter way that an item was on."""
     change = str(learnt.output.get("change", ""))
     return {

@@ -66,7 +66,7 @@ def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
         if is_all_that_is_asked(task):
             return succeeded(task, ports, oid, merged)
     work = CodingWork(task, ports)
-    found_at = work.workspace.head
+    start = work.workspace.head
     audit = audit_of(task, ports)
     actions = GovernedActions(
         guarded(work.handlers(), ports),
@@ -102,7 +102,7 @@ def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
         raise _needed(task, work, actions.waiting_for)
     if work.disputes.waits is not None:
         raise work.disputes.waits
-    return _outcome(task, ports, work, _Ran(cycle, result, found_at))
+    return _outcome(task, ports, work, _Ran(cycle, result, start))
 
 
 class _Ran(NamedTuple):
@@ -110,23 +110,23 @@ class _Ran(NamedTuple):
 
     cycle: CodingCycle
     result: RunResult
-    found_at: CommitOid
+    start: CommitOid
     """Where the working copy stood before it."""
 
 
 def _outcome(task: NodeTask, ports: NodePorts, work: CodingWork, ran: _Ran) -> Outcome:
-    told, mender = _told(ran.cycle, ran.result), work.mender
+    cycle_output, mender = _cycle_output(ran.cycle, ran.result), work.mender
     if ran.result.success and work.kept is not None:
-        done = _succeeded(task, work, work.kept, told, dict(left_out(ports)))
-        why = beyond(task, ports, found_at=ran.found_at)
+        done = _succeeded(task, work, work.kept, cycle_output, dict(left_out(ports)))
+        why = beyond(task, ports, start=ran.start)
         if mender is not None:
-            return mender.left(why, head=ran.found_at) if why else mender.kept(done)
+            return mender.left(why, start=ran.start) if why else mender.kept(done)
         return moving_up(why, done.output, diff=work.workspace.diff(task.base_branch)) if why else done
     if mender is not None:
         why = work.refusal.reason if work.refusal else ran.result.error
-        return mender.left(why, head=ran.found_at)
+        return mender.left(why, start=ran.start)
     if work.refusal is not None and (why := needs_more(task, work.refusal)):
-        return moving_up(why, {"sub_item": work.item.key, "notes": "", "cycle": told}, diff="")
+        return moving_up(why, {"sub_item": work.item.key, "notes": "", "cycle": cycle_output}, diff="")
     return _failed(task, work, ran.cycle, ran.result)
 
 
@@ -167,10 +167,10 @@ def _keep_log(task: NodeTask, ports: NodePorts, cycle: CodingCycle) -> None:
         ports.keep(f"events-{number}.ndjson", text)
 
 
-def _told(cycle: CodingCycle, result: RunResult) -> dict[str, Any]:
+def _cycle_output(cycle: CodingCycle, result: RunResult) -> dict[str, Any]:
     """What the node's output says about the cycle; nothing in it depends on the clock."""
-    told = result.model_dump(mode="json", exclude={"history", "total_ms"})
-    return {**told, "events": len(cycle.events), "events_head": cycle.events[-1].hash}
+    fields = result.model_dump(mode="json", exclude={"history", "total_ms"})
+    return {**fields, "events": len(cycle.events), "events_head": cycle.events[-1].hash}
 
 
 def _succeeded(
@@ -225,10 +225,10 @@ def _handed_over(work: CodingWork, kept: Kept) -> dict[str, Any]:
 
 
 def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunResult) -> Failed:
-    told = _told(cycle, result)
+    cycle_output = _cycle_output(cycle, result)
     attempts = cycle.context.attempts
     lines = history(attempts)
-    output: dict[str, Any] = {"sub_item": work.item.key, "attempts": list(lines), "cycle": told}
+    output: dict[str, Any] = {"sub_item": work.item.key, "attempts": list(lines), "cycle": cycle_output}
     if work.refusal is not None:
         return work.refusal.model_copy(update={"output": output})
     if work.tests is not None and work.tests.sent_back is not None:
@@ -245,15 +245,15 @@ def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunRes
     stop = reason_to_stop(attempts, max_retries=task.conventions.max_retries)
     listed = "\n".join(f"- {line}" for line in lines)
     last = "\n".join(attempts[-1].trial.problems)
-    told_why = (
+    reason = (
         f"code_generation: {item.key} ({item.title}) was not solved: {stop.reason if stop else result.error}.\n"
         f"{listed}\n\nThe last attempt:\n```\n{last}\n```\n"
         "Make the sub-issue or the specification more precise, then remove the trigger label and set it again."
     )
-    failed = Failed(reason=told_why, category="retry_exhausted", output=output)
+    failed = Failed(reason=reason, category="retry_exhausted", output=output)
     if attempts[-1].trial.category != SCOPE_VIOLATION:
         return failed
-    return failed.model_copy(update={"reason": f"{SCOPE_VIOLATION}: {told_why}", "code": SCOPE_VIOLATION})
+    return failed.model_copy(update={"reason": f"{SCOPE_VIOLATION}: {reason}", "code": SCOPE_VIOLATION})
 
 
 run = within(LIMITS)
@@ -265,12 +265,12 @@ _VALUES = frozenset({"attribute", "alias", "constant", "variable", "static", "co
 """What these kinds say beside their name is a value, no promise to who calls."""
 
 
-def beyond(task: NodeTask, ports: NodePorts, *, found_at: CommitOid) -> str:
+def beyond(task: NodeTask, ports: NodePorts, *, start: CommitOid) -> str:
     """Why a change that was kept does not belong on the short way, as the end of a sentence; empty: it does, or the item
     is on no such way.
 
     Args:
-        found_at: where the working copy stood before the visit.
+        start: where the working copy stood before the visit.
     """
     most = task.conventions.lane_files
     if not most:
@@ -279,7 +279,7 @@ def beyond(task: NodeTask, ports: NodePorts, *, found_at: CommitOid) -> str:
     files = tuple(file_actions(workspace.diff(task.base_branch)))
     if len(files) > most:
         return f"the change touches {len(files)} files, and `small` is for at most {most}"
-    names = _changed_names(ports, workspace, files, found_at)
+    names = _changed_names(ports, workspace, files, start)
     if not names:
         return ""
     listed = ", ".join(f"`{name}`" for name in names[:MAX_NAMES])
@@ -309,13 +309,13 @@ def needs_more(task: NodeTask, refusal: Failed) -> str:
 
 
 def _changed_names(
-    ports: NodePorts, workspace: Workspace, files: Sequence[str], found_at: CommitOid
+    ports: NodePorts, workspace: Workspace, files: Sequence[str], start: CommitOid
 ) -> tuple[str, ...]:
     """Public names outside of tests that are gone or have another signature; new ones are no promise that anybody relies on."""
     now = workspace.head
     source = [path for path in files if kind_of(path) is Kind.SOURCE]
     after = _offered(ports, workspace, source)
-    workspace.settle(found_at)
+    workspace.settle(start)
     try:
         before = _offered(ports, workspace, source)
     finally:
@@ -330,10 +330,10 @@ def _offered(ports: NodePorts, workspace: Workspace, paths: Sequence[str]) -> Ma
     there = [path for path in paths if workspace.read(path) is not None]
     if not there:
         return {}
-    found = ports.service.interfaces(workspace, there)
-    if isinstance(found, NotOffered) or found.status == "incomplete":
+    offered = ports.service.interfaces(workspace, there)
+    if isinstance(offered, NotOffered) or offered.status == "incomplete":
         return None
-    return {each.name: _signature(each) for each in found.interfaces}
+    return {each.name: _signature(each) for each in offered.interfaces}
 
 
 def _signature(each: Interface) -> str:

@@ -47,10 +47,10 @@ def titled(words: str, kind: str, subjects: Sequence[str], paths: Sequence[str])
     """
     if kind not in _KINDS or len(subjects) < _ENOUGH or _CONVENTIONAL.fullmatch(words):
         return words
-    conventional = [found for each in subjects if (found := _CONVENTIONAL.fullmatch(each))]
+    conventional = [match for each in subjects if (match := _CONVENTIONAL.fullmatch(each))]
     if len(conventional) >= _SHARE * len(subjects):
         return _conventional(words, kind, conventional, paths)
-    tagged = [found for each in subjects if (found := _TAGGED.fullmatch(each))]
+    tagged = [match for each in subjects if (match := _TAGGED.fullmatch(each))]
     if len(tagged) >= _SHARE * len(subjects):
         return _tagged(words, kind, tagged)
     return words
@@ -71,14 +71,14 @@ def subjects_of(messages: Sequence[str]) -> tuple[str, ...]:
 
 def _conventional(words: str, kind: str, known: Sequence[re.Match[str]], paths: Sequence[str]) -> str:
     scope = _scope(known, paths)
-    small = sum(found["rest"][:1].islower() for found in known)
+    small = sum(match["rest"][:1].islower() for match in known)
     rest = _uncapitalised(words) if small >= _SHARE * len(known) else words
     return f"{_KINDS[kind][0]}{f'({scope})' if scope else ''}: {rest}"
 
 
 def _scope(known: Sequence[re.Match[str]], paths: Sequence[str]) -> str:
     """A scope that commits have and the change touches, where most commits have one; the most used of several."""
-    used = Counter(found["scope"] for found in known if found["scope"])
+    used = Counter(match["scope"] for match in known if match["scope"])
     if used.total() < _SHARE * len(known):
         return ""
     touched = {part for path in paths for part in (*PurePosixPath(path).parts[:-1], PurePosixPath(path).stem)}
@@ -87,11 +87,11 @@ def _scope(known: Sequence[re.Match[str]], paths: Sequence[str]) -> str:
 
 
 def _tagged(words: str, kind: str, known: Sequence[re.Match[str]]) -> str:
-    used = Counter(found["tag"] for found in known)
+    used = Counter(match["tag"] for match in known)
     tag = next((tag for tag, _ in used.most_common() if tag in _KINDS[kind][1]), "")
     if not tag:
         return words
-    form = Counter((found["open"], found["close"]) for found in known if found["tag"] == tag)
+    form = Counter((match["open"], match["close"]) for match in known if match["tag"] == tag)
     (before, after), _ = form.most_common(1)[0]
     return f"{before}{tag}{after} {words}"
 
@@ -150,8 +150,8 @@ def template_among(paths: Iterable[str]) -> str:
 def filled(template: str, parts: Sequence[Part]) -> tuple[str, frozenset[str]]:
     """The template with the parts in the sections that ask for them, and the names of those that found one.
 
-    A section with boxes to tick is left as it is, with no box ticked; so is one that nothing fits. Comments are for whoever
-    writes, and go.
+    A section with boxes to tick is left as it is, with no box ticked; so is one that nothing fits. Comments are for the
+    writer, and go.
     """
     if len(template) > _MAX_CHARS:
         return "", frozenset()
@@ -180,12 +180,12 @@ def _taker(heading: str, left: Mapping[str, Part]) -> str:
 
 def _sections(text: str) -> Sequence[tuple[str, str]]:
     """Heading and what stands below it, the part above all headings first; a heading inside a fence is none."""
-    found: list[tuple[str, list[str]]] = [("", [])]
+    sections: list[tuple[str, list[str]]] = [("", [])]
     in_fence = False
     for line in text.splitlines():
         in_fence ^= bool(_FENCE.match(line))
         if not in_fence and _HEADING.fullmatch(line):
-            found.append((line, []))
+            sections.append((line, []))
         else:
-            found[-1][1].append(line)
-    return [(heading, "\n".join(lines)) for heading, lines in found]
+            sections[-1][1].append(line)
+    return [(heading, "\n".join(lines)) for heading, lines in sections]

@@ -1,6 +1,6 @@
 """Small deterministic procedures that any pipeline may call: check paths, open a pull request, label, comment.
 
-Nodes that run a script of a built-in pipeline: what it is told, and what its end means.
+Nodes that run a script of a built-in pipeline: its input, and what its end means.
 
 Nodes that ask the domain service: what it says of the code, as an output that edges can decide on.
 """
@@ -103,8 +103,8 @@ def _problem(path: str, manifests: Sequence[str]) -> str | None:
 
 
 def _first_text(values: list[Mapping[str, Any]], field: str) -> str:
-    found = (value[field] for value in values if isinstance(value.get(field), str))
-    return next((text.strip() for text in found if text.strip()), "")
+    texts = (value[field] for value in values if isinstance(value.get(field), str))
+    return next((text.strip() for text in texts if text.strip()), "")
 
 
 def _number(task: NodeTask) -> IssueNumber:
@@ -124,13 +124,13 @@ def procedure_of_script(node: Node) -> NodeProcedure:
         if done.exit_code is None:
             return Failed(reason=f"{node.id}: its script was killed at the time limit", category="timed_out")
         passed = done.exit_code == 0
-        told = decided(node, done) if passed and done.stdout.strip() else {}
+        answer = decided(node, done) if passed and done.stdout.strip() else {}
         output = {
             "passed": passed,
             "exit_code": done.exit_code,
             "stdout": done.stdout[:MAX_KEPT_CHARS],
             "stderr": done.stderr[:MAX_KEPT_CHARS],
-            **told,
+            **answer,
         }
         return Succeeded(output=output, summary=f"script {node.call or node.id} ended with {done.exit_code}")
 
@@ -138,11 +138,11 @@ def procedure_of_script(node: Node) -> NodeProcedure:
 
 
 def ran(node: Node, task: NodeTask, ports: NodePorts) -> ScriptRun:
-    """The node's script, told the issue and the declared inputs as one JSON object on its standard input."""
+    """Run the node's script with the issue and the declared inputs as one JSON object on its standard input."""
     name = node.call or node.id
     ports.say(f"{node.id}: running script {name}")
-    told = {"item": issue(task.item), "inputs": {slot: task.inputs.get(slot) for slot in node.inputs}}
-    return ports.script(name, json.dumps(told, sort_keys=True))
+    request = {"item": issue(task.item), "inputs": {slot: task.inputs.get(slot) for slot in node.inputs}}
+    return ports.script(name, json.dumps(request, sort_keys=True))
 
 
 def decided(node: Node, done: ScriptRun) -> dict[str, Any]:
@@ -151,19 +151,19 @@ def decided(node: Node, done: ScriptRun) -> dict[str, Any]:
     Raises: NodeFailed when it printed something else.
     """
     try:
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        answer = None
+    if not isinstance(answer, dict):
         raise NodeFailed(
             f"{node.id}: script {node.call or node.id!r} (exit code {done.exit_code}) printed no JSON object; its "
             f"standard error ends with: {done.stderr[-500:].strip() or 'nothing'}"
         )
-    return told
+    return answer
 
 
 MAX_FAILURES = 50
-"""So many failed tests are told one by one."""
+"""So many failed tests are listed one by one."""
 Asking = Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]]
 _HIDDEN = (".cogworks/", ".git/")
 
@@ -201,11 +201,11 @@ def _diagnosed(task: NodeTask, ports: NodePorts, workspace: Workspace, ask: Aski
     actions = file_actions(workspace.diff(task.base_branch))
     changed = [path for path, action in actions.items() if action != "delete"]
     paths = changed or [path for path in workspace.files() if not path.startswith(_HIDDEN)]
-    found = ask(workspace, sorted(paths))
-    blocking = [each for each in found if each.severity is Severity.BLOCKING]
+    diagnostics = ask(workspace, sorted(paths))
+    blocking = [each for each in diagnostics if each.severity is Severity.BLOCKING]
     output = {
         "passed": not blocking,
-        "diagnostics": [each.model_dump(mode="json") for each in found],
+        "diagnostics": [each.model_dump(mode="json") for each in diagnostics],
         "blocking": len(blocking),
         "checked": len(paths),
         **left_out(ports),
@@ -213,7 +213,7 @@ def _diagnosed(task: NodeTask, ports: NodePorts, workspace: Workspace, ask: Aski
     first = f": {diagnostic_line(blocking[0])}" if blocking else ""
     return Succeeded(
         output=output,
-        summary=f"{len(paths)} file(s) checked, {len(blocking)} blocking of {len(found)} diagnostic(s){first}",
+        summary=f"{len(paths)} file(s) checked, {len(blocking)} blocking of {len(diagnostics)} diagnostic(s){first}",
     )
 
 

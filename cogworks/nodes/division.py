@@ -100,8 +100,8 @@ def _number_problems(parts: Sequence[DividedPart]) -> Iterator[str]:
     if len(parts) > MOST_PARTS:
         yield f"there are {len(parts)} parts, and {MOST_PARTS} at most are looked through; put together what belongs together"
     if len(parts) < FEWEST_PARTS:
-        found = "there is only one part" if parts else "there is no part"
-        yield f"{found}; divide the issue into {FEWEST_PARTS} to {MOST_PARTS}, or say in `indivisible` why it cannot be divided"
+        complaint = "there is only one part" if parts else "there is no part"
+        yield f"{complaint}; divide the issue into {FEWEST_PARTS} to {MOST_PARTS}, or say in `indivisible` why it cannot be divided"
 
 
 def _part_problems(parts: Sequence[DividedPart]) -> Iterator[str]:

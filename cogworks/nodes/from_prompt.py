@@ -62,10 +62,10 @@ def file_problems(
         if node.validation != "domain-service":
             return []
         files = FilesAsFound(ports.service, workspace)
-        found = ChangeOnTrial(changes, files).new_findings()
+        diagnostics = ChangeOnTrial(changes, files).new_findings()
     finally:
         workspace.roll_back()
-    return [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]
+    return [diagnostic_line(each) for each in diagnostics if each.severity is Severity.BLOCKING]
 
 
 def refused_change(node: Node, task: NodeTask, output: Mapping[str, Any]) -> Failed | None:
@@ -221,6 +221,6 @@ def _succeeded(output: dict[str, Any], *effects: Any) -> Succeeded:
 
 def summary_of(output: Mapping[str, Any]) -> str:
     """One line about an answer: its own summary or title where it has one."""
-    found = next((output[key] for key in ("summary", "title") if isinstance(output.get(key), str)), "")
-    line = " ".join(found.split()) or f"answered with {', '.join(sorted(output)) or 'nothing'}"
+    text = next((output[key] for key in ("summary", "title") if isinstance(output.get(key), str)), "")
+    line = " ".join(text.split()) or f"answered with {', '.join(sorted(output)) or 'nothing'}"
     return line if len(line) <= MAX_SUMMARY_CHARS else f"{line[: MAX_SUMMARY_CHARS - 1]}…"

@@ -72,9 +72,9 @@ def too_thin(item: WorkItem) -> str | None:
     words = len(f"{item.title} {item.body}".split())
     if item.body.strip() and words >= MIN_WORDS:
         return None
-    found = f"its title and body have {words} words" if item.body.strip() else "its body is empty"
+    extent = f"its title and body have {words} words" if item.body.strip() else "its body is empty"
     return (
-        f"#{item.number} is too thin to work on: {found}. Describe what happens, what should happen and how to see "
+        f"#{item.number} is too thin to work on: {extent}. Describe what happens, what should happen and how to see "
         "the difference, then remove the trigger label and set it again."
     )
 
@@ -142,13 +142,13 @@ def _plain(text: str) -> str:
 
 def _passages(parts: Iterable[str], whole: str) -> list[str]:
     """The parts of a quotation, those joined that follow each other in the issue: code has empty lines of its own."""
-    found: list[str] = []
+    passages: list[str] = []
     for words in filter(None, map(_words, parts)):
-        if found and f"{found[-1]} {words}" in whole:
-            found[-1] += f" {words}"
+        if passages and f"{passages[-1]} {words}" in whole:
+            passages[-1] += f" {words}"
         else:
-            found.append(words)
-    return found
+            passages.append(words)
+    return passages
 
 
 def unfounded(reply: Classification, neighbours: Sequence[Neighbour]) -> list[str]:

@@ -30,12 +30,12 @@ from cogworks.sight.question import About
 from cogworks.vocabulary import Severity
 
 
-def undeclared(claimed: Sequence[InterfaceName], found: InterfaceMap | NotOffered) -> list[str]:
+def undeclared(claimed: Sequence[InterfaceName], offered: InterfaceMap | NotOffered) -> list[str]:
     """The names that are said to be declared in a file and are not; nothing of files of which the service says nothing."""
-    if isinstance(found, NotOffered) or found.status == "incomplete":
+    if isinstance(offered, NotOffered) or offered.status == "incomplete":
         return []
     names: dict[str, set[str]] = {}
-    for each in found.interfaces:
+    for each in offered.interfaces:
         names.setdefault(each.artifact, set()).add(name_itself(each.name))
     return [
         f"interface {each.name!r} {_why(each)} {each.path!r}, which offers {', '.join(sorted(names[each.path]))}"
@@ -168,10 +168,10 @@ def left_out(ports: NodePorts) -> dict[str, list[str]]:
     return {"left_out": warnings} if warnings else {}
 
 
-def diagnostic_line(found: Diagnostic) -> str:
+def diagnostic_line(diagnostic: Diagnostic) -> str:
     """One diagnostic in one line."""
-    place = found.artifact if found.line is None else f"{found.artifact}:{found.line}"
-    return f"{place}: {found.message}"
+    place = diagnostic.artifact if diagnostic.line is None else f"{diagnostic.artifact}:{diagnostic.line}"
+    return f"{place}: {diagnostic.message}"
 
 
 def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts) -> list[str]:
@@ -181,8 +181,8 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts)
         return [reason]
     trial = ChangeOnTrial(wanted, FilesAsFound(ports.service, workspace))
     try:
-        found = trial.new_findings()
-        blocking = [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]
+        diagnostics = trial.new_findings()
+        blocking = [diagnostic_line(each) for each in diagnostics if each.severity is Severity.BLOCKING]
         return blocking or undeclared(reply.interfaces, ports.service.interfaces(workspace, trial.paths))
     finally:
         workspace.roll_back()

@@ -98,7 +98,7 @@ ISSUES_FILE = "issues.json"
 def create(task: NodeTask, ports: NodePorts) -> Outcome:
     """An issue for each part, below the one that was divided, and a link for each that waits for another.
 
-    They are told apart by the visit that proposed them: whoever does this again finds those that are there.
+    The visit that proposed them identifies them: a repetition finds those that are there.
     """
     division = Division.model_validate(output_of(task, DIVISION))
     titles = {part.key: part.title for part in division.parts}

@@ -126,7 +126,7 @@ def change_body(
 
     Args:
         code: output of `code_generation`.
-        review: output of `review`, with the findings that are told here.
+        review: output of `review`, with the findings that are listed here.
         template: of the repository; what it asks for stands in its sections, the rest below them.
         at_lines: how many further findings stand at their lines.
         specification: that no file of the repository holds; empty: it is said elsewhere.

@@ -55,15 +55,15 @@ def placed(review: Mapping[str, Any], diff: Diff) -> Remarks:
     elsewhere: list[Mapping[str, Any]] = []
     for finding in review["findings"]:
         there = stretches.get(finding["file"], ())
-        found = _remark(finding, there, may_suggest=may_suggest)
-        if found is None or len(at_lines) == MOST_AT_LINES:
+        remark = _remark(finding, there, may_suggest=may_suggest)
+        if remark is None or len(at_lines) == MOST_AT_LINES:
             elsewhere.append(finding)
             continue
-        same = (found.path, found.first_line, found.last_line, finding["explanation"])
+        same = (remark.path, remark.first_line, remark.last_line, finding["explanation"])
         if same not in said:
             said.add(same)
-            key = next(key for key in _keys(found.key) if key not in at_lines)
-            at_lines[key] = found.model_copy(update={"key": key})
+            key = next(key for key in _keys(remark.key) if key not in at_lines)
+            at_lines[key] = remark.model_copy(update={"key": key})
     return Remarks(tuple(at_lines.values()), tuple(elsewhere))
 
 

@@ -19,8 +19,8 @@ from cogworks.nodes.artifacts import (
     planned_item,
     proposed_paths,
     spec_path,
-    told_in,
     wanted_text,
+    without_shown_changes,
 )
 from cogworks.nodes.asking import Question, answered, conversation_about
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
@@ -74,10 +74,14 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         prompt="review", variables=variables, reply_type=ReviewPass, check=lambda _: (), view=view
     )
     shared = conversation_about(ports, task, opening)
-    found = on_touched_lines(diff, ports.service.review(workspace, _there(workspace, files)))
-    rules = [rule_line(each) for each in found[:MAX_RULE_FINDINGS]]
+    diagnostics = on_touched_lines(diff, ports.service.review(workspace, _there(workspace, files)))
+    rules = [rule_line(each) for each in diagnostics[:MAX_RULE_FINDINGS]]
     rules += [f"{each.path}:{each.line}: {each.in_words} (warning)" for each in opened[:MOST_SHOWN]]
-    findings = [*scope_findings(task, item, files), *opening_findings(opened), *blocking_findings(found)]
+    findings = [
+        *scope_findings(task, item, files),
+        *opening_findings(opened),
+        *blocking_findings(diagnostics),
+    ]
     passes = [scope_pass()]
     for name in COMBINED if task.conventions.combined_review else PASSES:
         ports.say(f"{item.key}: review of {name}")
@@ -144,14 +148,15 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
         "sub_item": item.model_dump(mode="json"),
         "specification": wanted_text(task, workspace),
         "interfaces": [
-            file.model_dump() for file in told_in(interface_files(task, workspace), diff, task, workspace)
+            file.model_dump()
+            for file in without_shown_changes(interface_files(task, workspace), diff, task, workspace)
         ],
         "diff": numbered(diff),
         "notes": str((task.inputs.get("code") or {}).get("notes", "")),
     }
 
 
-_TOLD_BY_DIFF = frozenset({Kind.TEST, Kind.DOCUMENT, Kind.CHANGELOG})
+_SHOWN_BY_DIFF = frozenset({Kind.TEST, Kind.DOCUMENT, Kind.CHANGELOG})
 """Of which a reviewer needs the lines that changed, and those the diff has with their numbers."""
 
 
@@ -161,7 +166,7 @@ def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) 
     touched = {
         file.path: tuple(sorted(file.added_lines))
         for file in changed
-        if file.kind == "modify" and kind_of(file.path) not in _TOLD_BY_DIFF
+        if file.kind == "modify" and kind_of(file.path) not in _SHOWN_BY_DIFF
     }
     unchanged = (
         file.path for file in interface_files(task, ports.workspace()) if file.is_whole and not file.change
@@ -189,10 +194,10 @@ def after_mending(task: NodeTask, workspace: Workspace, item: PlannedItem) -> Su
     findings = before["findings"]
     left = left_after(findings, mended["applied"])
     count = len(mended["applied"])
-    told = {**mended, "applied": [findings[number] for number in mended["applied"]]}
+    record = {**mended, "applied": [findings[number] for number in mended["applied"]]}
     why = f"; others were not applied: {mended['why_not'].splitlines()[0]}" if mended["why_not"] else ""
     return Succeeded(
-        output={**before, "findings": left, MENDING: False, MENDED: told},
+        output={**before, "findings": left, MENDING: False, MENDED: record},
         summary=f"{item.key}: passed with {len(left)} remark(s), {count} suggestion(s) applied as proposed{why}",
     )
 
@@ -269,18 +274,18 @@ def _handed_over(task: NodeTask) -> tuple[str, ...]:
     return TestHandoff.model_validate(stored).paths if stored else ()
 
 
-def on_touched_lines(diff: str, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+def on_touched_lines(diff: str, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The findings on lines that a diff adds or changes, and those about a file as a whole; the others are not its doing."""
     touched = {file.new_path: file.added_lines for file in parse_diff(diff).diff.files}
-    return tuple(each for each in found if not each.line or each.line in touched.get(each.artifact, ()))
+    return tuple(each for each in diagnostics if not each.line or each.line in touched.get(each.artifact, ()))
 
 
-def rule_line(found: Diagnostic) -> str:
+def rule_line(diagnostic: Diagnostic) -> str:
     """One finding of a rule in one line, with how much it matters."""
-    return f"{diagnostic_line(found)} ({found.severity.value})"
+    return f"{diagnostic_line(diagnostic)} ({diagnostic.severity.value})"
 
 
-def blocking_findings(found: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+def blocking_findings(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
     """The findings of rules that the services let block; the others are only shown to the security pass."""
     return [
         {
@@ -291,7 +296,7 @@ def blocking_findings(found: Sequence[Diagnostic]) -> list[dict[str, Any]]:
             "criterion": each.category,
             "explanation": each.message,
         }
-        for each in found
+        for each in diagnostics
         if each.severity is Severity.BLOCKING
     ]
 

@@ -65,19 +65,19 @@ def procedure_of_spawning(node: Node, files: Mapping[str, str]) -> NodeProcedure
 
     def run(task: NodeTask, ports: NodePorts) -> Outcome:
         try:
-            found = (
+            answer = (
                 _scripted(node, schema, task, ports)
                 if not prompt
                 else _asked(node, prompt, schema, task, ports)
             )
         except (InvalidReply, NodeFailed) as error:
-            found = str(error)
-        if isinstance(found, str):
+            answer = str(error)
+        if isinstance(answer, str):
             # Follow-up issues are a courtesy to later work: that there are none holds nothing up.
             return Succeeded(
-                output={"issues": [], "problem": found}, summary="no follow-up issue: no usable answer"
+                output={"issues": [], "problem": answer}, summary="no follow-up issue: no usable answer"
             )
-        return _spawned(node, template, found, task, ports)
+        return _spawned(node, template, answer, task, ports)
 
     return run
 
@@ -91,9 +91,9 @@ def _asked(node: Node, prompt: str, schema: Schema, task: NodeTask, ports: NodeP
 
 def _scripted(node: Node, schema: Schema, task: NodeTask, ports: NodePorts) -> dict[str, Any] | str:
     done = ran(node, task, ports)
-    told = decided(node, done)
-    problems = schema_problems(told, schema)
-    return f"{node.id}: its script's answer does not fit: {'; '.join(problems)}" if problems else told
+    answer = decided(node, done)
+    problems = schema_problems(answer, schema)
+    return f"{node.id}: its script's answer does not fit: {'; '.join(problems)}" if problems else answer
 
 
 def _spawned(

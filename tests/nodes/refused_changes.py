@@ -383,12 +383,12 @@ def altered() -> list[str]:
 
     world.service.interfaces = names  # type: ignore[assignment]
     world.copy.approve(CommitOid("9" * 40), FILES)
-    return [beyond(SHORT, world, found_at=CommitOid("9" * 40))]
+    return [beyond(SHORT, world, start=CommitOid("9" * 40))]
 
 
 def wide() -> list[str]:
     world = ports(files={**CHANGED, "README.md": "x\n"}, base=FILES)
-    return [beyond(SHORT, world, found_at=CommitOid("0" * 40))]
+    return [beyond(SHORT, world, start=CommitOid("0" * 40))]
 
 
 LANES = (

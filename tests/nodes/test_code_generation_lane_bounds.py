@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import Interface, InterfaceMap
-from cogworks.nodes.asking import MAX_LEARNT_CHARS, told_of
+from cogworks.nodes.asking import MAX_LEARNT_CHARS, learnt_variables
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import ProposedFile
@@ -178,8 +178,8 @@ def test_a_protected_path_needs_a_person_on_every_way() -> None:
 
 
 def test_a_prompt_is_told_of_a_change_that_is_not_too_long() -> None:
-    short = told_of(Learnt(why="w", output={"notes": "n", "change": "+a"}))
-    long = told_of(Learnt(why="w", output={"change": "+" * (MAX_LEARNT_CHARS + 1)}))
+    short = learnt_variables(Learnt(why="w", output={"notes": "n", "change": "+a"}))
+    long = learnt_variables(Learnt(why="w", output={"change": "+" * (MAX_LEARNT_CHARS + 1)}))
 
     assert short == {"why": "w", "notes": "n", "change": "+a"}
     assert long == {"why": "w", "notes": "", "change": ""}
