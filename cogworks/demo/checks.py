@@ -30,21 +30,21 @@ class Long(NamedTuple):
 
 
 def look_at_heads(stage: Stage, person: Person) -> tuple[str, ...]:
-    """Check the head of every open pull request that was not checked yet; what was found, in one line each."""
-    told: list[str] = []
+    """Check the head of every open pull request that was not checked yet; the results, in one line each."""
+    lines: list[str] = []
     world = World(stage.directory / "hub")
     try:
         actor, repository = _signed_in(world)
         for pull in person.repository.get_pulls(state="open", sort="created", direction="asc"):
             if check_runs(world, repository.id, pull.head.sha):
                 continue
-            found = tuple(too_long(pull.get_files()))
-            _report(world, actor, repository, pull.head.sha, found, page=stage.repository_url)
-            words = f"fails: {len(found)} line(s) too long" if found else "passes"
-            told.append(f"`{NAME}` {words} on pull request #{pull.number}")
+            problems = tuple(too_long(pull.get_files()))
+            _report(world, actor, repository, pull.head.sha, problems, page=stage.repository_url)
+            words = f"fails: {len(problems)} line(s) too long" if problems else "passes"
+            lines.append(f"`{NAME}` {words} on pull request #{pull.number}")
     finally:
         world.close()
-    return tuple(told)
+    return tuple(lines)
 
 
 def too_long(files: "pygithub.PaginatedList.PaginatedList[pygithub.File.File]") -> Iterator[Long]:
@@ -72,11 +72,13 @@ def _signed_in(world: World) -> tuple[Actor, Repository]:
 
 
 def _report(
-    world: World, actor: Actor, repository: Repository, oid: str, found: tuple[Long, ...], *, page: str
+    world: World, actor: Actor, repository: Repository, oid: str, problems: tuple[Long, ...], *, page: str
 ) -> None:
     run = create_check_run(world, actor, repository, oid=oid, name=NAME, fields={"status": "in_progress"})
-    lines = [f"{each.path}:{each.line}: {each.width} characters, {MAX_WIDTH} are allowed" for each in found]
-    ending = ["##[error]Process completed with exit code 1."] if found else []
+    lines = [
+        f"{each.path}:{each.line}: {each.width} characters, {MAX_WIDTH} are allowed" for each in problems
+    ]
+    ending = ["##[error]Process completed with exit code 1."] if problems else []
     keep_job_log(world, run, "\n".join(["lint: lines that this pull request adds", *lines, *ending, ""]))
     update_check_run(
         world,
@@ -84,9 +86,9 @@ def _report(
         repository,
         run,
         {
-            "conclusion": "failure" if found else "success",
+            "conclusion": "failure" if problems else "success",
             "details_url": f"{page}/actions/runs/1/job/{run.id}",
-            "title": f"{len(found)} line(s) too long",
+            "title": f"{len(problems)} line(s) too long",
             "summary": f"Lines of Python have at most {MAX_WIDTH} characters.",
             "annotations": tuple(
                 Annotation(
@@ -97,7 +99,7 @@ def _report(
                     title="line too long",
                     message=f"{each.width} characters, {MAX_WIDTH} are allowed",
                 )
-                for each in found
+                for each in problems
             ),
         },
     )

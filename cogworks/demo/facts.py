@@ -52,14 +52,14 @@ def acceptance_test(name: str = ACCEPTANCE_TEST) -> str:
 
 
 def _texts(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    texts: list[tuple[str, str]] = []
     for entry in folder.iterdir():
         name = f"{prefix}{entry.name}"
         if entry.is_dir():
-            found += [] if entry.name in _LEFT_BEHIND else _texts(entry, f"{name}/")
+            texts += [] if entry.name in _LEFT_BEHIND else _texts(entry, f"{name}/")
         else:
-            found.append((name, entry.read_text(encoding="utf-8")))
-    return found
+            texts.append((name, entry.read_text(encoding="utf-8")))
+    return texts
 
 
 _LEFT_BEHIND = frozenset({"__pycache__", ".pytest_cache"})

@@ -43,28 +43,28 @@ class Person:
         for issue in self.repository.get_issues(state="all"):
             if issue.number == ISSUE_NUMBER:
                 return issue.html_url
-        told = sample_issue(name)
-        return self.repository.create_issue(title=told.title, body=told.body).html_url
+        sample = sample_issue(name)
+        return self.repository.create_issue(title=sample.title, body=sample.body).html_url
 
     def write_beside(self, name: str) -> str | None:
         """Open another issue, in that file of the sample, unless it is there; its URL, None where it was."""
-        told = sample_issue(name)
-        if any(issue.title == told.title for issue in self.repository.get_issues(state="all")):
+        sample = sample_issue(name)
+        if any(issue.title == sample.title for issue in self.repository.get_issues(state="all")):
             return None
-        return self.repository.create_issue(title=told.title, body=told.body).html_url
+        return self.repository.create_issue(title=sample.title, body=sample.body).html_url
 
     def move_base(self, folder: str) -> bool:
         """Put the files below that folder of the sample on the default branch; False where they are there already."""
         moved = False
         for path, text in sample_files(folder).items():
-            found = self._blob(path)
-            if found is not None and found.decoded_content.decode() == text:
+            current = self._blob(path)
+            if current is not None and current.decoded_content.decode() == text:
                 continue
             message = f"Read digits of ASCII alone ({path})"
-            if found is None:
+            if current is None:
                 self.repository.create_file(path, message, text)
             else:
-                self.repository.update_file(path, message, text, found.sha)
+                self.repository.update_file(path, message, text, current.sha)
             moved = True
         return moved
 
@@ -75,10 +75,10 @@ class Person:
 
     def _blob(self, path: str) -> ContentFile | None:
         try:
-            found = self.repository.get_contents(path)
+            contents = self.repository.get_contents(path)
         except pygithub.UnknownObjectException:
             return None
-        return None if isinstance(found, list) else found
+        return None if isinstance(contents, list) else contents
 
     def set_trigger(self, *further: str) -> bool:
         """Set the trigger label, after the further ones; False when it is there already."""
@@ -130,16 +130,18 @@ class Person:
     def sub_issues(self) -> tuple[tuple[int, str], ...]:
         """Number and title of the issue's sub-issues."""
         issue = self.repository.get_issue(ISSUE_NUMBER)
-        return tuple((found.number, found.title) for found in issue.get_sub_issues())
+        return tuple((sub_issue.number, sub_issue.title) for sub_issue in issue.get_sub_issues())
 
     def waiting_parts(self) -> tuple[str, ...]:
         """The URLs of the sub-issues that open issues block."""
         issue = self.repository.get_issue(ISSUE_NUMBER)
         blocked = []
-        for found in issue.get_sub_issues():
-            _, others = self._api.requester.requestJsonAndCheck("GET", f"{found.url}/dependencies/blocked_by")
+        for sub_issue in issue.get_sub_issues():
+            _, others = self._api.requester.requestJsonAndCheck(
+                "GET", f"{sub_issue.url}/dependencies/blocked_by"
+            )
             if any(other["state"] == "open" for other in others):
-                blocked.append(found.html_url)
+                blocked.append(sub_issue.html_url)
         return tuple(blocked)
 
     def mermaid(self) -> str:

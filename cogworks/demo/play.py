@@ -37,11 +37,11 @@ class Checks(Protocol):
     """What looks at the heads of pull requests."""
 
     def __call__(self) -> Sequence[str]:
-        """Look at those heads that were not looked at; what was found, in one line each."""
+        """Look at those heads that were not looked at; the results, in one line each."""
 
 
 class Audience(Protocol):
-    """Whoever is told what happens."""
+    """Those who are told what happens."""
 
     def line(self, text: str) -> None:
         """One line of progress from a step."""
@@ -109,13 +109,13 @@ def play(
 
 def _goes_on(person: PersonOnStage, audience: Audience, scenario: Scenario, checks: Checks) -> bool:
     """Whether something happens to the work that has ended."""
-    found = checks() if scenario.has_checks else ()
-    for line in found:
+    results = checks() if scenario.has_checks else ()
+    for line in results:
         audience.person(f"check {line}")
     if scenario.base_becomes and person.move_base(scenario.base_becomes):
         audience.person("pushes to the default branch what conflicts with the pull request")
     # GitHub finds out in the background whether it can merge, so a step may have come too early.
-    return bool(found) or (bool(scenario.base_becomes) and person.sees_conflict())
+    return bool(results) or (bool(scenario.base_becomes) and person.sees_conflict())
 
 
 def _begin(person: PersonOnStage, audience: Audience, scenario: Scenario) -> str:

@@ -121,14 +121,14 @@ def prepare(directory: Path) -> dict[str, str]:
 def _tokens(directory: Path) -> dict[str, str]:
     path = directory / "tokens.json"
     if path.exists():
-        found: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-        return found
-    made = {"person": secrets.token_hex(20), "runner": secrets.token_hex(20)}
+        stored: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+        return stored
+    tokens = {"person": secrets.token_hex(20), "runner": secrets.token_hex(20)}
     aside = path.with_suffix(".new")
     aside.touch(mode=0o600)
-    aside.write_text(json.dumps(made), encoding="utf-8")
+    aside.write_text(json.dumps(tokens), encoding="utf-8")
     aside.replace(path)
-    return made
+    return tokens
 
 
 def _fill(hub: Path, tokens: Mapping[str, str]) -> None:
@@ -186,8 +186,8 @@ def _running(directory: Path) -> _Hub | None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             # A hub holds its lock as long as it lives, so that its note is no other process's.
-            told = json.loads((directory / "hub.json").read_text(encoding="utf-8"))
-            return _Hub(url=str(told["url"]), process_id=int(told["pid"]))
+            note = json.loads((directory / "hub.json").read_text(encoding="utf-8"))
+            return _Hub(url=str(note["url"]), process_id=int(note["pid"]))
     return None
 
 

@@ -145,11 +145,11 @@ _LEFT_BEHIND = frozenset({"__pycache__", ".pytest_cache", "misses"})
 
 def sample_repositories() -> Mapping[str, Mapping[str, str]]:
     """Name -> every file of that library: path -> text."""
-    found: dict[str, dict[str, str]] = {}
+    repositories: dict[str, dict[str, str]] = {}
     for path, text in _texts(_folder() / "repositories"):
         name, _, rest = path.partition("/")
-        found.setdefault(name, {})[rest] = text
-    return found
+        repositories.setdefault(name, {})[rest] = text
+    return repositories
 
 
 def sample_cases() -> Mapping[str, Mapping[str, Any]]:

@@ -165,10 +165,10 @@ def report_of(
 
 def summed(stages: Sequence[Stage]) -> tuple[Stage, ...]:
     """One stage for each name."""
-    found: dict[str, Stage] = {}
+    by_name: dict[str, Stage] = {}
     for stage in stages:
-        found[stage.name] = _sum(found[stage.name], stage) if stage.name in found else stage
-    return tuple(found.values())
+        by_name[stage.name] = _sum(by_name[stage.name], stage) if stage.name in by_name else stage
+    return tuple(by_name.values())
 
 
 def without_clock(report: Report) -> Report:

@@ -19,12 +19,12 @@ MAX_REASON_CHARS = 200
 
 def progress_line(number: int, of: int, result: Result) -> str:
     """One finished instance on one line."""
-    told = (
+    line = (
         f"{number}/{of} {result.instance_id}: {_WORDS[result.outcome]}, {result.transactions.kept} of "
         f"{result.transactions.tried} transactions kept, {result.changed_lines} lines, {_dollars(result.cost_usd)}, "
         f"{result.duration_s:.1f} s"
     )
-    return f"{told}: {_short(result.reason)}" if result.reason else told
+    return f"{line}: {_short(result.reason)}" if result.reason else line
 
 
 def instances_table(report: Report) -> Table:
@@ -188,11 +188,11 @@ def _row(root: Element, result: Result, top: int, colours: dict[str, str], *, lo
         SubElement(bar, "title").text = f"{stage.name}: {stage.duration_s:.1f} s, ${stage.cost_usd:.4f}"
         left += width
     mu = f", μ {result.mu.before:g} → {result.mu.after:g}" if result.mu else ""
-    told = (
+    figures = (
         f"{result.duration_s:.1f} s, {result.transactions.kept}/{result.transactions.tried} kept, "
         f"{result.changed_lines} lines, {len(result.files)} files{mu}, ${result.cost_usd:.4f}"
     )
-    _text(root, told, round(left) + 8, line, fill="#555555")
+    _text(root, figures, round(left) + 8, line, fill="#555555")
 
 
 def _total_s(result: Result) -> float:

@@ -50,14 +50,14 @@ class Controller:
         metadata: Mapping[str, Any] | None = None,
         preferences: Preferences | None = None,
     ) -> ExecutionResult:
-        """Plan and execute. What is refused, fails or waits is told by the result and its code.
+        """Plan and execute. The result and its code say what is refused, fails or waits.
 
         Raises:
             CogworksError: a handler was stopped with the whole visit; interrupts pass too. Both are on record first.
         """
         wanted = goal if isinstance(goal, Goal) else Goal(text=goal)
-        said = copied(metadata or {})
-        planned = self.plan(wanted, profile, metadata=said, preferences=preferences)
+        copied_metadata = copied(metadata or {})
+        planned = self.plan(wanted, profile, metadata=copied_metadata, preferences=preferences)
         if isinstance(planned, Denial):
             return self._ended(profile, refused=planned)
         if planned.plan.denial is not None:
@@ -75,7 +75,7 @@ class Controller:
                 preferred=_from_the_best(planned),
             )
         )
-        executed = executor.execute(planned.plan.steps, metadata=said, known=wanted.inputs)
+        executed = executor.execute(planned.plan.steps, metadata=copied_metadata, known=wanted.inputs)
         return self._ended(profile, executed=executed, cost=budget.spent)
 
     def accept(

@@ -112,10 +112,10 @@ def _register(declared: ToolFile, registry: ToolRegistry, run: Run) -> None:
 
 
 def _handler(declared: ToolFile, run: Run) -> Handler:
-    def call_command(given: dict[str, Any], call: Call) -> Mapping[str, Any]:
-        told = {"input": given, "scope": dict(call.scope), "metadata": dict(call.metadata)}
+    def call_command(parameters: dict[str, Any], call: Call) -> Mapping[str, Any]:
+        request = {"input": parameters, "scope": dict(call.scope), "metadata": dict(call.metadata)}
         try:
-            ran = run(declared.command, canonical(told), call.timeout_s)
+            ran = run(declared.command, canonical(request), call.timeout_s)
         except CogworksError as error:
             raise ToolFailed("cannot_start", str(error)) from error
         return _output(ran, call.timeout_s)

@@ -33,21 +33,21 @@ def read_declaration(text: str, kind: type[Declared], *, source: str) -> Declare
         raise ConfigurationError(source, [_problem(dict(each), kind) for each in error.errors()]) from None
 
 
-def _problem(found: dict[str, Any], kind: type[BaseModel]) -> str:
-    place = ".".join(str(part) for part in found["loc"])
-    match found["type"]:
+def _problem(error: dict[str, Any], kind: type[BaseModel]) -> str:
+    place = ".".join(str(part) for part in error["loc"])
+    match error["type"]:
         case "extra_forbidden":
-            known = _known(kind, found["loc"])
-            close = difflib.get_close_matches(str(found["loc"][-1]), known, n=1)
+            known = _known(kind, error["loc"])
+            close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
             hint = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
             return f"`{place}` is not a key cogworks knows; {hint}"
         case "missing":
             return f"`{place}` is missing"
         case "value_error":
-            reason = found["msg"].removeprefix("Value error, ")
+            reason = error["msg"].removeprefix("Value error, ")
             return f"`{place}`: {reason}" if place else reason
         case _:
-            return f"`{place}` is {found['input']!r}: {found['msg']}"
+            return f"`{place}` is {error['input']!r}: {error['msg']}"
 
 
 def _known(kind: type[BaseModel], place: tuple[Any, ...]) -> list[str]:

@@ -64,7 +64,7 @@ def _is_telling(key: str, value: Any) -> bool:
 
 GENESIS = "0" * 64
 MAX_KEPT_CHARS = 32_000
-"""A longer document is told by its digest alone."""
+"""A longer document is recorded by its digest alone."""
 Kind = Literal[
     "controller_run",
     "plan_considered",
@@ -207,7 +207,7 @@ def line_of(record: Record) -> str:
 
 
 def comparable(record: Record) -> dict[str, Any]:
-    """What is equal in two runs that were told the same."""
+    """What is equal in two runs with the same input."""
     return record.model_dump(mode="json", exclude={"at_s", "duration_ms", "prev_hash", "hash"})
 
 

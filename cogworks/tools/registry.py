@@ -38,7 +38,7 @@ class ToolFailed(Exception):
 
 @dataclass(frozen=True)
 class Call:
-    """What a handler is told besides its input; everything in it is the handler's own copy."""
+    """What a handler gets besides its input; everything in it is the handler's own copy."""
 
     profile: str
     step: str
@@ -125,16 +125,16 @@ class View:
         """Raises:
         ToolConflict: two profiles have a tool of the same name.
         """
-        found: dict[str, Tool] = {}
+        by_name: dict[str, Tool] = {}
         for tool in tools:
-            if tool.name in found:
-                one, other = sorted((found[tool.name].profile, tool.profile))
+            if tool.name in by_name:
+                one, other = sorted((by_name[tool.name].profile, tool.profile))
                 raise ToolConflict(
                     f"tool {tool.name!r} is in profile {one!r} and in profile {other!r}; give one of them another name, "
                     "or ask for one profile."
                 )
-            found[tool.name] = tool
-        self._tools = tuple(found[name] for name in sorted(found))
+            by_name[tool.name] = tool
+        self._tools = tuple(by_name[name] for name in sorted(by_name))
 
     def __iter__(self) -> Iterator[Tool]:
         return (tool.snapshot() for tool in self._tools)

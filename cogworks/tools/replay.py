@@ -33,18 +33,18 @@ class _RecordingEnds(CogworksError):
 
 def replay(records: Sequence[Record], tools: Sequence[Tool], enforcer: Enforcer) -> Replayed:
     """Plan again and carry out with what is on record, under the tools and policies of today."""
-    told: dict[str, Any] = {"records": len(records), "is_complete": is_closed(tuple(records))}
+    common: dict[str, Any] = {"records": len(records), "is_complete": is_closed(tuple(records))}
     for number, record in enumerate(records, 1):
         if problem := _not_kept(record, number):
-            return Replayed(outcome="not_kept", line=number, problem=problem, **told)
+            return Replayed(outcome="not_kept", line=number, problem=problem, **common)
     again = _run_again(records, tools, enforcer)
     for number, record in enumerate(records, 1):
         mine = comparable(again[number - 1]) if number <= len(again) else {}
         for field, recorded in comparable(record).items():
             if mine.get(field) != recorded:
                 problem = f"`{field}` is {recorded!r} in the audit, {mine.get(field)!r} when replayed"
-                return Replayed(outcome="diverged", line=number, problem=problem, **told)
-    return Replayed(outcome="identical", **told)
+                return Replayed(outcome="diverged", line=number, problem=problem, **common)
+    return Replayed(outcome="identical", **common)
 
 
 def _not_kept(record: Record, number: int) -> str:

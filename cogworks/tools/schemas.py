@@ -59,8 +59,8 @@ def misfits(value: object, schema: Schema) -> tuple[str, ...]:
     """
     import jsonschema
 
-    found = jsonschema.Draft202012Validator(dict(schema)).iter_errors(value)
-    problems = sorted({_told(error) for error in found})
+    errors = jsonschema.Draft202012Validator(dict(schema)).iter_errors(value)
+    problems = sorted({_description(error) for error in errors})
     more = len(problems) - MAX_PROBLEMS
     return (*problems[:MAX_PROBLEMS], f"and {more} more") if more > 0 else tuple(problems)
 
@@ -91,7 +91,7 @@ def both(first: Schema | None, second: Schema | None) -> dict[str, Any] | None:
     return {"allOf": given} if len(given) > 1 else next(iter(given), None)
 
 
-def _told(error: "jsonschema.ValidationError") -> str:
+def _description(error: "jsonschema.ValidationError") -> str:
     path = error.json_path
     match error.validator:
         case "required":
