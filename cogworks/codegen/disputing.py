@@ -84,12 +84,12 @@ class Disputes:
 
     def raised(self, handoff: TestHandoff, dispute: Dispute, *, may_go_back: bool) -> ActionResult:
         """The first dispute of a visit goes back to the writer, if it may; any other one to a person."""
-        said = f"{dispute.test_id} is disputed: {dispute.coder}"
-        self._ports.say(f"{self._item.key}: the test {said}")
+        summary = f"{dispute.test_id} is disputed: {dispute.coder}"
+        self._ports.say(f"{self._item.key}: the test {summary}")
         if self._went_back or not may_go_back:
             return self._asks_people(handoff, dispute, Outcome.NONE_VALID)
         self._went_back, self.pending = True, dispute
-        return ActionResult(outcome=Outcome.DISPUTED, summary=said, reasons=(said,))
+        return ActionResult(outcome=Outcome.DISPUTED, summary=summary, reasons=(summary,))
 
     def after_writer(self, handoff: TestHandoff, dispute: Dispute, insists: str) -> ActionResult | None:
         """What follows where the writer changes nothing; None: it was told to, and is asked once more.
@@ -123,23 +123,23 @@ class Disputes:
     def _asks_people(self, handoff: TestHandoff, dispute: Dispute, outcome: Outcome) -> ActionResult:
         """Unless a person has said already that the test stays."""
         place = Place(self._task, self._ports, self._workspace, self._item, handoff)
-        asked = question(place, dispute)
-        if asked.call_hash in self._task.approved_calls:
+        approval = question(place, dispute)
+        if approval.call_hash in self._task.approved_calls:
             return self._stays("A person looked at it and decided that it is right.", outcome)
-        self.waits = asked
-        return ActionResult(outcome=Outcome.NONE_VALID, halt=str(asked))
+        self.waits = approval
+        return ActionResult(outcome=Outcome.NONE_VALID, halt=str(approval))
 
 
 def question(place: Place, dispute: Dispute) -> ApprovalNeeded:
     """What a person is asked: whether the test stays. The same for the same tests and the same words of all who took part."""
-    said = {name: text for name, text in dispute.model_dump(exclude={"is_wrong"}).items() if text}
-    name = sha256(canonical({"tool": KEEP_TEST, "tests": place.handoff.sha256, **said}))[:HASH_CHARS]
+    words = {name: text for name, text in dispute.model_dump(exclude={"is_wrong"}).items() if text}
+    name = sha256(canonical({"tool": KEEP_TEST, "tests": place.handoff.sha256, **words}))[:HASH_CHARS]
     code = f"{SCOPE_AMBIGUOUS}: " if _is_ambiguous(place, dispute) else ""
     return ApprovalNeeded(
         f"{code}{place.item.key}: the test {dispute.test_id} is disputed by whoever has to make it pass: {dispute.coder}",
         tool=KEEP_TEST,
         call_hash=name,
-        shown=canonical(said),
+        shown=canonical(words),
         lapsed=place.task.lapsed_calls.get(name, ""),
         code=SCOPE_AMBIGUOUS if code else "",
     )

@@ -71,12 +71,12 @@ def doubts(
     return Doubts((*known, *held_back_warnings(tried, among)), reruns)
 
 
-def _tried(asked: BesideParams, job: Job, tools: Tools, ends_s: float) -> Beside | None:
+def _tried(params: BesideParams, job: Job, tools: Tools, ends_s: float) -> Beside | None:
     left_s = min(job.options.gates.held_back_s, ends_s - tools.now())
     if tools.tries is None or left_s <= 0:
         tools.say("No time is left to try inputs beside those of the tests.")
         return None
-    return tools.tries.beside(asked.model_copy(update={"timeout_s": left_s}))
+    return tools.tries.beside(params.model_copy(update={"timeout_s": left_s}))
 
 
 def passing(tests: Sequence[str], proof: Proof | None) -> Iterator[str]:

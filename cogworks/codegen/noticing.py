@@ -68,11 +68,11 @@ def _tried(
     left_s = ends_s - ports.now()
     if left_s <= 0:
         return ()
-    asked = BesideParams(
+    params = BesideParams(
         tests=tuple(tests), lines={}, mistakes_in=dict(lines), max_mutants=MOST_MUTANTS, timeout_s=left_s
     )
     try:
-        answers = ports.service.call(BESIDE, workspace, asked)
+        answers = ports.service.call(BESIDE, workspace, params)
     except ServiceFailed as error:
         ports.say(f"{BESIDE.method} was left out: {error}")
         return ()

@@ -361,11 +361,11 @@ def _as_they_are(files: Sequence[ProposedFile], there: Sequence[str]) -> tuple[P
 
 def _words_of(report: TestReport) -> dict[str, str]:
     """Id of a test -> what it said at the end."""
-    said = {}
+    words_by_test = {}
     for case in report.cases:
         lines = case.message.strip().splitlines()
-        said[case.id] = f": {lines[-1]}" if lines else f": {case.outcome}"
-    return said
+        words_by_test[case.id] = f": {lines[-1]}" if lines else f": {case.outcome}"
+    return words_by_test
 
 
 def _shown(text: str) -> str:

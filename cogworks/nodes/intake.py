@@ -203,10 +203,10 @@ def done_elsewhere(reply: Classification, task: NodeTask) -> str | None:
     if not number or not task.neighbours:
         return None
     other = next(each for each in task.neighbours if each.number == number)
-    said = "asks for the same as" if reply.duplicate_of else "was done already by"
+    relation = "asks for the same as" if reply.duplicate_of else "was done already by"
     why = f", closed as {other.why_closed}" if other.why_closed else f", {other.state}"
     return (
-        f"#{task.item.number} {said} #{number} ({other.kind}{why}): {reply.known_because.strip()}\n\n"
+        f"#{task.item.number} {relation} #{number} ({other.kind}{why}): {reply.known_because.strip()}\n\n"
         "Nothing was begun. If that is so, close this issue. If it asks for something else, say in its body what, and comment "
         "`/cogworks retry`: then it is worked on, and other issues are not compared again."
     )

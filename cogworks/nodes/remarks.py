@@ -51,7 +51,7 @@ def placed(review: Mapping[str, Any], diff: Diff) -> Remarks:
     mended = review.get(MENDED)
     may_suggest = not mended or bool(mended["applied"])
     at_lines: dict[str, LineRemark] = {}
-    said: set[tuple[str, int, int, str]] = set()
+    seen: set[tuple[str, int, int, str]] = set()
     elsewhere: list[Mapping[str, Any]] = []
     for finding in review["findings"]:
         there = stretches.get(finding["file"], ())
@@ -60,8 +60,8 @@ def placed(review: Mapping[str, Any], diff: Diff) -> Remarks:
             elsewhere.append(finding)
             continue
         same = (remark.path, remark.first_line, remark.last_line, finding["explanation"])
-        if same not in said:
-            said.add(same)
+        if same not in seen:
+            seen.add(same)
             key = next(key for key in _keys(remark.key) if key not in at_lines)
             at_lines[key] = remark.model_copy(update={"key": key})
     return Remarks(tuple(at_lines.values()), tuple(elsewhere))

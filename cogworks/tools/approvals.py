@@ -39,11 +39,11 @@ class Approvals:
         self._approved = approved
         self._rejected = rejected
 
-    def hash_of(self, tool: str, profile: str, given: Mapping[str, Any]) -> str:
+    def hash_of(self, tool: str, profile: str, parameters: Mapping[str, Any]) -> str:
         """The name of a call; another input, tool or tree has another."""
         # What the run itself changes meanwhile must not void what was approved for the tree it began with.
         self._name = self._name or self._tree()
-        call = {"tool": tool, "profile": profile, "input": dict(given), "tree": self._name}
+        call = {"tool": tool, "profile": profile, "input": dict(parameters), "tree": self._name}
         return sha256(canonical(call))[:HASH_CHARS]
 
     def answer(self, name: str) -> Answer:

@@ -56,7 +56,7 @@ class Attempt:
     """What is to be tried."""
 
     tool: Tool
-    given: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     call: Call
     approval: str = ""
     """The hash under which a person approved it."""
@@ -92,7 +92,7 @@ def attempt(each: Attempt, *, trail: Trail, budget: Budget) -> dict[str, Any] | 
     trail.add(
         "step_started",
         **about,
-        input=dict(each.given),
+        input=dict(each.parameters),
         policy_decision="approved" if each.approval else "allowed",
         approval=each.approval,
         delay_s=each.delay_s,
@@ -102,7 +102,7 @@ def attempt(each: Attempt, *, trail: Trail, budget: Budget) -> dict[str, Any] | 
     try:
         with caught:
             # A copy: what a handler does to its input changes neither the record nor the next step.
-            output = _checked(tool, tool.handler(copied(each.given), each.call))
+            output = _checked(tool, tool.handler(copied(each.parameters), each.call))
     finally:
         budget.settle(tool.cost, spent=tool.cost)
         came = _failure(caught, trail) if output is None else output

@@ -158,11 +158,11 @@ class Controller:
             policies.append(policy)
         return tuple(policies)
 
-    def _tell(self, made: Plan) -> None:
-        for each in made.considered:
+    def _tell(self, plan: Plan) -> None:
+        for each in plan.considered:
             message = f"score {each.score:.2f}" + (f"; left out: {each.excluded}" if each.excluded else "")
             self._trail.add("plan_considered", profile=each.profile, tool=each.tool, message=message)
-        for step in made.steps:
+        for step in plan.steps:
             self._trail.add(
                 "plan_step",
                 profile=step.profile,
@@ -171,8 +171,8 @@ class Controller:
                 input=step.input,
                 message="serves " + (", ".join(step.serves) or "a later step"),
             )
-        if made.denial is not None:
-            self._refused(made.denial)
+        if plan.denial is not None:
+            self._refused(plan.denial)
 
     def _refused(self, denial: Denial) -> Denial:
         self._trail.add(

@@ -15,7 +15,7 @@ from cogworks.tools.registry import Call, Tool, View, copied
 class AsksPeople(Protocol):
     """Knows what people said about calls."""
 
-    def hash_of(self, tool: str, profile: str, given: Mapping[str, Any]) -> str: ...
+    def hash_of(self, tool: str, profile: str, parameters: Mapping[str, Any]) -> str: ...
     def answer(self, name: str) -> Answer: ...
 
 
@@ -108,25 +108,25 @@ class Executor:
 
     def _step(self, step: PlanStep, run: _Run) -> StepResult:
         outputs = run.executed.outputs
-        given = dict(step.input)
+        parameters = dict(step.input)
         for binding in step.bindings:
             if binding.key in outputs.get(binding.step, {}):
-                given[binding.key] = outputs[binding.step][binding.key]
-        tool = self._allowed(step, given, run)
+                parameters[binding.key] = outputs[binding.step][binding.key]
+        tool = self._allowed(step, parameters, run)
         if isinstance(tool, Denial):
             return self._denied(step, tool)
-        approval = self._approval(step, tool, given, run)
+        approval = self._approval(step, tool, parameters, run)
         if isinstance(approval, StepResult):
             return approval
-        result = self._called(step, tool, given, run, approval=approval)
+        result = self._called(step, tool, parameters, run, approval=approval)
         if result.status == "error" and tool.may_repeat:
-            return self._substituted(step, given, run, failed=result)
+            return self._substituted(step, parameters, run, failed=result)
         return result
 
     def _allowed(
         self,
         step: PlanStep,
-        given: Mapping[str, Any],
+        parameters: Mapping[str, Any],
         run: _Run,
         *,
         pending: frozenset[str] = frozenset(),
@@ -135,14 +135,16 @@ class Executor:
         if tool is None or tool.profile != step.profile:
             message = f"profile {step.profile!r} has no tool {step.tool!r}; `cogworks tools list` shows what there is."
             return Denial(code="unknown_tool", message=message, profile=step.profile, tool=step.tool)
-        denial = self._means.enforcer.call_denial(tool, given, metadata=run.metadata, pending=pending)
+        denial = self._means.enforcer.call_denial(tool, parameters, metadata=run.metadata, pending=pending)
         return denial or tool
 
-    def _approval(self, step: PlanStep, tool: Tool, given: Mapping[str, Any], run: _Run) -> str | StepResult:
+    def _approval(
+        self, step: PlanStep, tool: Tool, parameters: Mapping[str, Any], run: _Run
+    ) -> str | StepResult:
         """The hash under which a call is approved, empty when nobody has to; or why it is not made now."""
         if not self._means.enforcer.needs_approval(tool):
             return ""
-        named = self._means.approvals.hash_of(tool.name, tool.profile, given)
+        named = self._means.approvals.hash_of(tool.name, tool.profile, parameters)
         answer = self._means.approvals.answer(named)
         if answer == "approved":
             return named
@@ -151,7 +153,7 @@ class Executor:
         self._means.trail.add(
             "step_waiting" if is_open else "step_denied",
             **about,
-            input=dict(given),
+            input=dict(parameters),
             policy_decision=answer,
             approval=named,
             code=answer,
@@ -160,12 +162,12 @@ class Executor:
         if not is_open:
             error = StepError(code="rejected", message_redacted=f"a person rejected call {named}.")
             return StepResult(**about, status="denied", error=error)
-        shown = self._means.trail.redactor.data(dict(given))
+        shown = self._means.trail.redactor.data(dict(parameters))
         run.waiting_for = Approval(**about, hash=named, input_redacted=shown)
         return StepResult(**about, status="waiting")
 
     def _called(
-        self, step: PlanStep, tool: Tool, given: Mapping[str, Any], run: _Run, *, approval: str = ""
+        self, step: PlanStep, tool: Tool, parameters: Mapping[str, Any], run: _Run, *, approval: str = ""
     ) -> StepResult:
         means, delays = self._means, list[float]()
         call = Call(
@@ -177,12 +179,12 @@ class Executor:
             timeout_s=means.enforcer.timeout_s(tool),
         )
         number = 1
-        came = attempt(Attempt(tool, given, call, approval), trail=means.trail, budget=means.budget)
+        came = attempt(Attempt(tool, parameters, call, approval), trail=means.trail, budget=means.budget)
         while isinstance(came, StepError) and means.retries.may_follow(number, tool, came.code):
             number += 1
             delays.append(means.retries.delay_s(step.name, number))
             means.sleep(delays[-1])
-            each = Attempt(tool, given, call, approval, number, delays[-1])
+            each = Attempt(tool, parameters, call, approval, number, delays[-1])
             came = attempt(each, trail=means.trail, budget=means.budget)
         is_unpaid = isinstance(came, StepError) and came.code == UNPAID
         return StepResult(
@@ -197,14 +199,14 @@ class Executor:
         )
 
     def _substituted(
-        self, step: PlanStep, given: Mapping[str, Any], run: _Run, *, failed: StepResult
+        self, step: PlanStep, parameters: Mapping[str, Any], run: _Run, *, failed: StepResult
     ) -> StepResult:
         """The result of the first tool that can stand in for a failed reading one; only one of them is tried."""
         for name in self._means.preferred:
             tool = self._means.view.find(name)
             if tool is None or not _stands_in(tool, step):
                 continue
-            fitting = input_for(tool, {**run.known, **given})
+            fitting = input_for(tool, {**run.known, **parameters})
             denial = self._means.enforcer.call_denial(tool, fitting, metadata=run.metadata)
             if denial is not None or self._means.enforcer.needs_approval(tool):
                 continue

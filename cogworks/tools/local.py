@@ -128,8 +128,8 @@ def _output(ran: Ran, timeout_s: float) -> Mapping[str, Any]:
         raise ToolFailed("timeout", f"killed after {timeout_s:g} s, with everything it had started")
     if ran.exit_code != 0:
         code = "unavailable" if ran.exit_code == TRY_AGAIN else "exit_code"
-        said = ran.stderr.strip()[-_MAX_SAID_CHARS:] or "it said nothing"
-        raise ToolFailed(code, f"ended with {ran.exit_code}: {said}")
+        message = ran.stderr.strip()[-_MAX_SAID_CHARS:] or "it said nothing"
+        raise ToolFailed(code, f"ended with {ran.exit_code}: {message}")
     try:
         output = json.loads(ran.stdout)
     except (ValueError, RecursionError):

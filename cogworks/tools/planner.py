@@ -91,9 +91,9 @@ def _usable(
 def _unfit(tool: Tool, goal: Goal, enforcer: Enforcer) -> str:
     if denial := enforcer.tool_denial(tool):
         return f"{denial.code}: {denial.message}"
-    given = input_for(tool, goal.inputs)
-    pending = required(tool.input_schema) - given.keys()
-    problems = misfits(given, without(tool.input_schema, pending))
+    parameters = input_for(tool, goal.inputs)
+    pending = required(tool.input_schema) - parameters.keys()
+    problems = misfits(parameters, without(tool.input_schema, pending))
     return f"its input would not fit: {'; '.join(problems)}" if problems else ""
 
 

@@ -180,7 +180,7 @@ class Enforcer:
     def call_denial(
         self,
         tool: Tool,
-        given: Mapping[str, Any],
+        parameters: Mapping[str, Any],
         *,
         metadata: Mapping[str, Any],
         pending: frozenset[str] = frozenset(),
@@ -199,9 +199,9 @@ class Enforcer:
         ):
             return denial
         schema = both(tool.input_schema, rule.input_schema) or {}
-        if problems := misfits(dict(given), without(schema, pending)):
+        if problems := misfits(dict(parameters), without(schema, pending)):
             return _denial("input_validation_failed", policy, tool, problems, about="the input")
-        if problems := scope_problems(given, tool.input_schema, rule.scope):
+        if problems := scope_problems(parameters, tool.input_schema, rule.scope):
             return _denial("scope_violation", policy, tool, problems, about="the input")
         return None
 

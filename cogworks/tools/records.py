@@ -169,21 +169,21 @@ class Trail:
         """Seconds of this trail's clock."""
         return self._now()
 
-    def add(self, event: Kind, **said: Any) -> Record:
+    def add(self, event: Kind, **details: Any) -> Record:
         """Write the next record.
 
         Args:
-            said: fields of `Record`; `input` and `output` are redacted, and kept with a digest of what they really were.
+            details: fields of `Record`; `input` and `output` are redacted, and kept with a digest of what they really were.
         """
         for name in ("input", "output"):
-            if name in said:
-                said.update(self._document(name, said.pop(name)))
+            if name in details:
+                details.update(self._document(name, details.pop(name)))
         for name in ("message", "error"):
-            if name in said:
-                said[name] = self.redactor.text(said[name])
+            if name in details:
+                details[name] = self.redactor.text(details[name])
         fields = {
             **self._identity,
-            **said,
+            **details,
             "event": event,
             "seq": len(self._records),
             "at_s": round(self._now(), 3),

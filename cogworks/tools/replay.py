@@ -57,20 +57,20 @@ def _not_kept(record: Record, number: int) -> str:
 
 
 def _is_plan(record: Record) -> bool:
-    asked = record.input_redacted
-    return isinstance(asked, dict) and {"goal", "metadata", "preferences", "retries"} <= asked.keys()
+    request = record.input_redacted
+    return isinstance(request, dict) and {"goal", "metadata", "preferences", "retries"} <= request.keys()
 
 
 def _run_again(records: Sequence[Record], tools: Sequence[Tool], enforcer: Enforcer) -> tuple[Record, ...]:
     first = records[0]
-    asked: Mapping[str, Any] = first.input_redacted
+    request: Mapping[str, Any] = first.input_redacted
     ends = iter([record for record in records if record.event == "step_ended"])
     played = [tool.model_copy(update={"handler": _Recorded(tool.name, ends)}) for tool in tools]
     ports = ControllerPorts(
         registry=ToolRegistry(played),
         enforcer=enforcer,
         approvals=_RecordedAnswers(records),
-        retries=Retries.model_validate(asked["retries"]),
+        retries=Retries.model_validate(request["retries"]),
         sleep=_no_pause,
     )
     identity = Identity.model_validate(first.model_dump(include=set(Identity.model_fields)))
@@ -78,10 +78,10 @@ def _run_again(records: Sequence[Record], tools: Sequence[Tool], enforcer: Enfor
     controller = Controller(ports, trail)
     try:
         controller.run(
-            Goal.model_validate(asked["goal"]),
+            Goal.model_validate(request["goal"]),
             first.profile,
-            metadata=asked["metadata"],
-            preferences=Preferences.model_validate(asked["preferences"]),
+            metadata=request["metadata"],
+            preferences=Preferences.model_validate(request["preferences"]),
         )
     except CogworksError:
         # The recorded run was broken off here as well; what came before is compared.
@@ -96,8 +96,8 @@ class _Recorded:
         self._tool = tool
         self._ends = ends
 
-    def __call__(self, given: dict[str, Any], call: Call) -> Mapping[str, Any]:
-        del given
+    def __call__(self, parameters: dict[str, Any], call: Call) -> Mapping[str, Any]:
+        del parameters
         end = next(self._ends, None)
         if end is None or (end.tool, end.step) != (self._tool, call.step):
             raise _RecordingEnds(f"nothing is on record of tool {self._tool!r} in step {call.step!r}")
@@ -115,14 +115,14 @@ class _RecordedAnswers:
     """What people had said by the time of the recorded run; its tree is gone, the hashes are on record."""
 
     def __init__(self, records: Sequence[Record]) -> None:
-        asked = [record for record in records if record.approval]
+        requests = [record for record in records if record.approval]
         self._hashes = {
-            (record.tool, record.profile, record.input_digest): record.approval for record in asked
+            (record.tool, record.profile, record.input_digest): record.approval for record in requests
         }
-        self._answers = {record.approval: record.policy_decision for record in asked}
+        self._answers = {record.approval: record.policy_decision for record in requests}
 
-    def hash_of(self, tool: str, profile: str, given: Mapping[str, Any]) -> str:
-        return self._hashes.get((tool, profile, sha256(canonical(dict(given)))), "")
+    def hash_of(self, tool: str, profile: str, parameters: Mapping[str, Any]) -> str:
+        return self._hashes.get((tool, profile, sha256(canonical(dict(parameters)))), "")
 
     def answer(self, name: str) -> Answer:
         match self._answers.get(name):

@@ -87,8 +87,8 @@ def without(schema: Schema, names: Collection[str]) -> dict[str, Any]:
 
 def both(first: Schema | None, second: Schema | None) -> dict[str, Any] | None:
     """What fits both; a schema that is not there refuses nothing."""
-    given = [dict(each) for each in (first, second) if each is not None]
-    return {"allOf": given} if len(given) > 1 else next(iter(given), None)
+    schemas = [dict(each) for each in (first, second) if each is not None]
+    return {"allOf": schemas} if len(schemas) > 1 else next(iter(schemas), None)
 
 
 def _description(error: "jsonschema.ValidationError") -> str:
@@ -147,28 +147,30 @@ def _references(part: object, path: str) -> Iterator[str]:
 ALLOWED, DENIED = "allowed_paths", "denied_paths"
 
 
-def scope_problems(given: Mapping[str, Any], schema: Schema, scope: Mapping[str, Any]) -> tuple[str, ...]:
+def scope_problems(
+    parameters: Mapping[str, Any], schema: Schema, scope: Mapping[str, Any]
+) -> tuple[str, ...]:
     """Why paths of an input lie outside: every key whose schema says `format = "path"`, alone or in a list.
 
     A path is relative to the repository, never leads out of it or into `.git`, fits one of the scope's `allowed_paths`
     where there are any, and none of its `denied_paths`.
     """
     problems = []
-    for key, path in _paths(given, schema):
+    for key, path in _paths(parameters, schema):
         if reason := _reason(path, scope):
             problems.append(f"$.{key}: {reason}")
     return tuple(problems)
 
 
-def _paths(given: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, str]]:
+def _paths(parameters: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, str]]:
     for key, part in sorted(schema.get("properties", {}).items()):
-        if key not in given or not isinstance(part, Mapping):
+        if key not in parameters or not isinstance(part, Mapping):
             continue
-        if part.get("format") == "path" and isinstance(given[key], str):
-            yield key, given[key]
+        if part.get("format") == "path" and isinstance(parameters[key], str):
+            yield key, parameters[key]
         items = part.get("items")
-        if isinstance(items, Mapping) and items.get("format") == "path" and isinstance(given[key], list):
-            for number, each in enumerate(given[key]):
+        if isinstance(items, Mapping) and items.get("format") == "path" and isinstance(parameters[key], list):
+            for number, each in enumerate(parameters[key]):
                 if isinstance(each, str):
                     yield f"{key}[{number}]", each
 

@@ -134,9 +134,9 @@ class Asked(Enforcer):
         self.questions.append("metadata")
         return super().metadata_denial(profile, metadata)
 
-    def call_denial(self, tool: Tool, given: Mapping[str, Any], **more: Any) -> Denial | None:
+    def call_denial(self, tool: Tool, parameters: Mapping[str, Any], **more: Any) -> Denial | None:
         self.questions.append(f"call of {tool.name}")
-        return super().call_denial(tool, given, **more)
+        return super().call_denial(tool, parameters, **more)
 
 
 def test_controller_and_executor_ask_the_same_rules() -> None:

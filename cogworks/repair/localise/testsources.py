@@ -160,12 +160,12 @@ class _Looking:
             for folder in PurePosixPath(path).parents
             if self._index.kind(place := (folder / _FIXTURES).as_posix()) is not None
         ]
-        taken = [
+        imported = [
             each
             for each in sorted(self._index.imports([path]).get(path, ()))
             if matching(each, self._rules.files) is not None
         ]
-        return list(dict.fromkeys((path, *fixtures, *taken)))
+        return list(dict.fromkeys((path, *fixtures, *imported)))
 
     def _definitions(self, path: str) -> Sequence[Outlined]:
         card = self._index.cards([path]).get(path)

@@ -169,16 +169,16 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def _behaviour(own: Sequence[TraceEvent]) -> dict[str, Any]:
-    known: dict[str, str] = {}
+    values: dict[str, str] = {}
     for event in own:
-        known |= event.values
+        values |= event.values
     calls = [event for event in own if event.kind == "call"]
     return {
         "calls": len(calls),
         "lines": _stretches({event.line for event in own if event.kind == "line"}),
         "arguments": _first(calls[-1].values) if calls else {},
-        "locals": _first(known),
-        "locals_digest": sha256(canonical(known))[:16],
+        "locals": _first(values),
+        "locals_digest": sha256(canonical(values))[:16],
         "returned": _last(event.value for event in own if event.kind == "return"),
         "raised": _last(event.value for event in own if event.kind == "exception"),
     }

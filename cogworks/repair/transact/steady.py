@@ -155,8 +155,8 @@ class SteadyTests:
         return self.numbered(report)
 
     def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
-        asked = [named(tests, self.unstable) for tests in groups]
-        report = self._consulted.run_groups(asked, timeout_s=timeout_s)
+        named_groups = [named(tests, self.unstable) for tests in groups]
+        report = self._consulted.run_groups(named_groups, timeout_s=timeout_s)
         return self.numbered(report) if report else None
 
     def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
