@@ -66,9 +66,9 @@ def add_app(world: World, bot: User, *, public_key: str, permissions: Permission
 def install_app(world: World, app: App, account: User) -> Installation:
     """The App on an account; which repositories it sees is said by who collaborates on them."""
     with world.changing():
-        known = world.store.find(Installation, f"{app.id}/{account.id}")
-        if known is not None:
-            return known
+        existing = world.store.find(Installation, f"{app.id}/{account.id}")
+        if existing is not None:
+            return existing
         new = Installation(
             id=world.store.next_id(), app_id=app.id, account_id=account.id, created_at=world.clock.now()
         )
@@ -173,11 +173,11 @@ def chosen_permissions(app: App, wanted: Mapping[str, object] | None) -> Permiss
         return app.permissions
     levels: dict[object, Level] = {"read": "read", "write": "write"}
     # As on GitHub, every App reads metadata.
-    held = {"metadata": "read", **app.permissions}
+    granted = {"metadata": "read", **app.permissions}
     excess = [
-        f"{name}={level}, held: {held.get(name, 'none')}"
+        f"{name}={level}, held: {granted.get(name, 'none')}"
         for name, level in wanted.items()
-        if level not in ("read", "write") or held.get(name, "none") not in (level, "write")
+        if level not in ("read", "write") or granted.get(name, "none") not in (level, "write")
     ]
     if excess:
         text = "The permissions requested are not granted to this installation."

@@ -69,8 +69,8 @@ class GitProcess:
             command, cwd=self.path, env=self.environment, input=stdin, capture_output=True, check=False
         )
         if done.returncode not in accept:
-            said = done.stderr.decode("utf-8", "replace").strip()
-            raise GitFailed(f"{' '.join(command)} in {self.path} ended with {done.returncode}: {said}")
+            message = done.stderr.decode("utf-8", "replace").strip()
+            raise GitFailed(f"{' '.join(command)} in {self.path} ended with {done.returncode}: {message}")
         return done.returncode, done.stdout
 
     def text(self, *arguments: str) -> str:
@@ -146,9 +146,9 @@ class ObjectStore:
     def object(self, oid: str) -> tuple[str, bytes] | None:
         """Type (commit, tree, blob, tag) and content of a full object name; None when missing."""
         with self._lock:
-            known = self._objects.get(oid)
-        if known is not None:
-            return known
+            stored = self._objects.get(oid)
+        if stored is not None:
+            return stored
         answer = self._reader.read(oid) if len(oid) == 40 else None
         return None if answer is None else self._keep(oid, answer[1], answer[2])
 

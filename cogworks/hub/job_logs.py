@@ -36,10 +36,10 @@ def _answered(world: World, request: Request) -> Response:
     if "authorization" in request.headers:
         # The storage behind GitHub refuses these as well: the address says who may read.
         return PlainTextResponse("InvalidAuthenticationInfo: the address is signed; send no token\n", 400)
-    job_id, given = int(request.path_params["job_id"]), request.query_params
-    until = int(given.get("until", "")) if given.get("until", "").isdecimal() else 0
+    job_id, query = int(request.path_params["job_id"]), request.query_params
+    until = int(query.get("until", "")) if query.get("until", "").isdecimal() else 0
     expected = _signature(world, job_id, until)
-    is_ours = hmac.compare_digest(expected.encode(), given.get("signature", "").encode())
+    is_ours = hmac.compare_digest(expected.encode(), query.get("signature", "").encode())
     log = world.store.get(JobLog, job_id)
     if not is_ours or until < world.clock.now().timestamp() or log is None:
         return PlainTextResponse("AuthenticationFailed: the address is not signed, or too old\n", 403)

@@ -68,8 +68,8 @@ class Doorkeeper:
         answer.set_cookie(self._cookie, self._token.decode(), httponly=True, samesite="strict")
         return answer
 
-    def _fits(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self._token)
+    def _fits(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self._token)
 
 
 class Pages:

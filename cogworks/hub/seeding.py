@@ -40,9 +40,9 @@ def add_user(
             "a Bot's ends in [bot]"
         )
     with world.changing():
-        known = world.store.find(User, login.lower())
-        if known is not None:
-            return known
+        existing = world.store.find(User, login.lower())
+        if existing is not None:
+            return existing
         user = User(
             id=world.store.next_id(),
             login=login,
@@ -68,9 +68,9 @@ def add_token(
     """Let `token` speak for the user; the text itself is not kept, only its digest."""
     with world.changing():
         digest = token_digest(token)
-        known = world.store.find(Token, digest)
+        existing = world.store.find(Token, digest)
         record = Token(
-            id=world.store.next_id() if known is None else known.id,
+            id=world.store.next_id() if existing is None else existing.id,
             sha256=digest,
             user_id=user.id,
             kind=kind,

@@ -174,9 +174,9 @@ class Store:
             return [self._parse(kind, record_id, text) for record_id, text in rows]
 
     def _parse(self, kind: type[R], record_id: int, text: str) -> R:
-        known = self._parsed.get((kind.type_name, record_id))
-        if known is not None and known[0] == text and isinstance(known[1], kind):
-            return known[1]
+        kept = self._parsed.get((kind.type_name, record_id))
+        if kept is not None and kept[0] == text and isinstance(kept[1], kind):
+            return kept[1]
         record = kind.model_validate_json(text)
         self._parsed[kind.type_name, record_id] = (text, record)
         return record

@@ -35,8 +35,8 @@ class Actor:
         """Whether the token carries an app permission (`contents`, `issues`, …); a personal one carries all."""
         if self.token is None or self.token.permissions is None:
             return self.token is not None
-        held = self.token.permissions.get(permission, "none")
-        return held == "write" or (level == "read" and held == "read")
+        granted = self.token.permissions.get(permission, "none")
+        return granted == "write" or (level == "read" and granted == "read")
 
 
 ANONYMOUS = Actor()
@@ -118,12 +118,12 @@ def require(
     Raises `Unauthenticated`, `NotFound` when the repository is not visible, `Forbidden` otherwise.
     """
     user = actor.known
-    held = actor_role(world, actor, repository)
-    if not held.covers(Role.READ):
+    held_role = actor_role(world, actor, repository)
+    if not held_role.covers(Role.READ):
         raise NotFound
     if not actor.holds(permission, level):
         raise Forbidden("Resource not accessible by integration")
-    if not held.covers(role):
+    if not held_role.covers(role):
         needed = "admin rights" if role is Role.ADMIN else f"{role.value} access"
         raise Forbidden(f"Must have {needed} to Repository.")
     if repository.is_archived and level == "write":

@@ -134,9 +134,9 @@ def add_reaction(
         )
         if content not in REACTIONS:
             raise invalid("Reaction", "content")
-        known = world.store.find(Reaction, f"{subject.id}/{user.id}/{content}")
-        if known is not None:
-            return known, False
+        existing = world.store.find(Reaction, f"{subject.id}/{user.id}/{content}")
+        if existing is not None:
+            return existing, False
         reaction = Reaction(
             id=world.store.next_id(),
             subject_id=subject.id,
@@ -153,11 +153,11 @@ def remove_reaction(world: World, actor: Actor, subject: Reactable, content: Rea
         user = require(
             world, actor, repository_by_id(world, subject.repository_id), Role.READ, _permission(actor)
         )
-        known = world.store.find(Reaction, f"{subject.id}/{user.id}/{content}")
-        if known is None:
+        reaction = world.store.find(Reaction, f"{subject.id}/{user.id}/{content}")
+        if reaction is None:
             raise NotFound("Could not find the reaction to remove.")
-        world.store.remove(known)
-        return known
+        world.store.remove(reaction)
+        return reaction
 
 
 def reactions(world: World, subject: Reactable) -> list[Reaction]:

@@ -123,12 +123,12 @@ def remove_blocked_by(world: World, actor: Actor, issue: Issue, blocking: Issue)
     """Take a dependency back. Raises `NotFound` when there is none."""
     with world.changing():
         user = require(world, actor, repository_of(world, issue), Role.TRIAGE, "issues")
-        known = world.store.find(Dependency, f"{issue.id}/{blocking.id}")
-        if known is None:
+        link = world.store.find(Dependency, f"{issue.id}/{blocking.id}")
+        if link is None:
             raise NotFound
         record_event(world, issue, user.id, "blocked_by_removed", blocking_issue_id=blocking.id)
         record_event(world, blocking, user.id, "blocking_removed", blocked_issue_id=issue.id)
-        world.store.remove(known)
+        world.store.remove(link)
 
 
 def blocked_by(world: World, issue: Issue) -> list[Issue]:

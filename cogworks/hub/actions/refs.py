@@ -152,10 +152,10 @@ def reconcile(world: World, repository: Repository, actor_id: int) -> None:
     """
     with world.changing():
         git = world.repository_git(repository)
-        known = world.store.get(RefTips, repository.id)
-        before = {} if known is None else known.tips
+        stored = world.store.get(RefTips, repository.id)
+        before = {} if stored is None else stored.tips
         after = {name: oid for name, oid in git.refs().items() if not name.startswith("refs/pull/")}
-        if before == after and known is not None:
+        if before == after and stored is not None:
             return
         world.store.put(RefTips(id=repository.id, tips=after))
         pushed = {"pushed_at": world.clock.now()}

@@ -73,8 +73,8 @@ def change_repository(world: World, actor: Actor, repository: Repository, **sett
 def put_collaborator(world: World, repository: Repository, user: User, role: Role) -> Collaborator:
     """Give a user a role; a second call replaces it. The caller's right has been checked."""
     with world.changing():
-        known = world.store.find(Collaborator, f"{repository.id}/{user.id}")
-        record_id = world.store.next_id() if known is None else known.id
+        existing = world.store.find(Collaborator, f"{repository.id}/{user.id}")
+        record_id = world.store.next_id() if existing is None else existing.id
         record = Collaborator(id=record_id, repository_id=repository.id, user_id=user.id, role=role)
         return world.store.put(record)
 

@@ -67,8 +67,8 @@ def cross_reference(
         target = world.store.find(Issue, f"{repository.id}/{number}")
         if target is None or target.id == source.id:
             continue
-        known = world.store.children(Event, target.id, tag="cross_referenced")
-        if any(event.details.get("source_id") == source.id for event in known):
+        references = world.store.children(Event, target.id, tag="cross_referenced")
+        if any(event.details.get("source_id") == source.id for event in references):
             continue
         record_event(world, target, actor_id, "cross_referenced", source_id=source.id)
 

@@ -48,7 +48,7 @@ def execute(
         with_extensions: False for a server without the fields that the published schema lacks.
     """
     schema = official_schema(with_extensions=with_extensions)
-    given = dict(variables or {})
+    values = dict(variables or {})
     try:
         parsed, faults = _checked(schema, document)
     except GraphQLError as error:
@@ -58,10 +58,10 @@ def execute(
     operation = get_operation_ast(parsed, operation_name)
     if operation is None:
         return answers.of_request_error(GraphQLError(_no_operation(parsed, operation_name)))
-    faults = missing_variables(operation, given)
+    faults = missing_variables(operation, values)
     if faults:
         return {"errors": faults}
-    size = measure(schema, parsed, operation, given)
+    size = measure(schema, parsed, operation, values)
     if size.excesses:
         return answers.of_excesses(size.excesses)
     try:
@@ -73,7 +73,7 @@ def execute(
     # A query sees one state of the store; mutations take the lock one by one, so that others may come between.
     with world.reading() if is_query else nullcontext():
         result = execute_sync(
-            schema, parsed, context_value=request, variable_values=given, operation_name=operation_name
+            schema, parsed, context_value=request, variable_values=values, operation_name=operation_name
         )
     return answers.of_result(result)
 

@@ -176,12 +176,12 @@ class _Walk:
             name = directive.name.value
             if name in {"include", "skip"} and directive.arguments:
                 value = directive.arguments[0].value
-                given = (
+                condition = (
                     self._variables.get(value.name.value)
                     if isinstance(value, VariableNode)
                     else getattr(value, "value", None)
                 )
-                if bool(given) is (name == "skip"):
+                if bool(condition) is (name == "skip"):
                     return True
         return False
 
@@ -296,8 +296,8 @@ class _FieldRule(ValidationRule):
             self._report(message, node, ancestors, details)
             return
         self._selections(node, ancestors)
-        given = {argument.name.value for argument in node.arguments or ()}
-        missing = [n for n, a in definition.args.items() if is_required_argument(a) and n not in given]
+        arguments = {argument.name.value for argument in node.arguments or ()}
+        missing = [n for n, a in definition.args.items() if is_required_argument(a) and n not in arguments]
         if missing:
             listed = ", ".join(missing)
             message = f"Field '{name}' is missing required arguments: {listed}"

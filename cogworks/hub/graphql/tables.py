@@ -16,7 +16,7 @@ Answer = Callable[..., object]
 """Called with the value the field is read from, the request, and the field's arguments by their snake_case names."""
 Readers = Mapping[str, Callable[[S, Request], object]]
 """Field -> how it is read from a value of class `S`."""
-Given = dict[str, Any]
+InputFields = dict[str, Any]
 """The `input` of a mutation: snake_case names; what the client left out is absent."""
 
 
@@ -54,19 +54,21 @@ class Table:
 
         return register
 
-    def mutation(self, name: str) -> Callable[[Callable[[Request, Given], Mapping[str, object]]], Answer]:
+    def mutation(
+        self, name: str
+    ) -> Callable[[Callable[[Request, InputFields], Mapping[str, object]]], Answer]:
         """Answer one mutation with a function of the request and the mutation's input, which returns the payload."""
 
-        def register(function: Callable[[Request, Given], Mapping[str, object]]) -> Answer:
+        def register(function: Callable[[Request, InputFields], Mapping[str, object]]) -> Answer:
             def answer(_root: object, request: Request, **arguments: Any) -> Mapping[str, object]:
-                given: Given = arguments["input"]
+                fields: InputFields = arguments["input"]
                 request.forget()
                 try:
-                    payload = function(request, given)
+                    payload = function(request, fields)
                 except Refusal as refusal:
                     raise _worded(refusal, request, name) from refusal
                 request.forget()
-                return {"clientMutationId": given.get("client_mutation_id"), **payload}
+                return {"clientMutationId": fields.get("client_mutation_id"), **payload}
 
             self._add("Mutation", name, answer)
             return answer

@@ -46,10 +46,10 @@ def app(call: Call) -> Answer:
 def repository_installation(call: Call) -> Answer:
     signer = app_of(call.world, call.actor.signature)
     name = f"{call.path['owner']}/{call.path['repo']}".lower()
-    known = call.world.store.find(Repository, name)
-    if known is None:
+    repository = call.world.store.find(Repository, name)
+    if repository is None:
         raise NotFound
-    return Answer(_installation(call, signer, installation_on(call.world, signer, known.owner_id)))
+    return Answer(_installation(call, signer, installation_on(call.world, signer, repository.owner_id)))
 
 
 def access_tokens(call: Call) -> Answer:

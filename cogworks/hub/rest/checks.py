@@ -37,7 +37,7 @@ def list_statuses(call: Call) -> Answer:
 def post_status(call: Call) -> Answer:
     fields = call.fields
     word = fields.choice("state", _STATES) or fields.required("state")
-    made = create_status(
+    record = create_status(
         call.world,
         call.actor,
         call.repository(),
@@ -53,7 +53,7 @@ def post_status(call: Call) -> Answer:
         description=fields.text("description"),
         target_url=fields.text("target_url"),
     )
-    return created(status(call.world, made))
+    return created(status(call.world, record))
 
 
 def list_check_runs(call: Call) -> Answer:
@@ -76,7 +76,7 @@ def list_check_suites(call: Call) -> Answer:
 
 def post_check_run(call: Call) -> Answer:
     fields = call.fields
-    made = create_check_run(
+    run = create_check_run(
         call.world,
         call.actor,
         call.repository(),
@@ -84,7 +84,7 @@ def post_check_run(call: Call) -> Answer:
         name=fields.required("name"),
         fields=_run_fields(fields),
     )
-    return created(check_run(call.world, made))
+    return created(check_run(call.world, run))
 
 
 def get_check_run(call: Call) -> Answer:

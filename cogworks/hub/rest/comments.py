@@ -35,8 +35,8 @@ def _page(call: Call, comments: list[Comment]) -> Answer:
 
 
 def post_comment(call: Call) -> Answer:
-    made = create_comment(call.world, call.actor, call.issue(), call.fields.required("body"))
-    return created(comment_shape(call.world, made))
+    comment = create_comment(call.world, call.actor, call.issue(), call.fields.required("body"))
+    return created(comment_shape(call.world, comment))
 
 
 def _comment(call: Call) -> Comment:
@@ -80,8 +80,8 @@ def post_comment_reaction(call: Call) -> Answer:
 
 
 def _react(call: Call, subject: Reactable) -> Answer:
-    made, is_new = add_reaction(call.world, call.actor, subject, _content(call))
-    return Answer(reaction_shape(call.world, made), 201 if is_new else 200)
+    reaction, is_new = add_reaction(call.world, call.actor, subject, _content(call))
+    return Answer(reaction_shape(call.world, reaction), 201 if is_new else 200)
 
 
 def _content(call: Call) -> ReactionContent:

@@ -57,16 +57,18 @@ class Described:
     def literals(self) -> int:
         return sum(not segment.startswith("{") for segment in self.segments)
 
-    def fits(self, asked: Sequence[str]) -> bool:
+    def fits(self, segments: Sequence[str]) -> bool:
         """Whether the segments of a request's path are an example of this one."""
-        more = len(asked) - len(self.segments)
+        more = len(segments) - len(self.segments)
         wide = next((at for at, segment in enumerate(self.segments) if segment in MANY_SEGMENTS), None)
         if more < 0 or (more > 0 and wide is None):
             return False
         # A parameter with slashes takes what the others leave.
-        taken = asked if wide is None or not more else (*asked[:wide], "", *asked[wide + more + 1 :])
+        folded = (
+            segments if wide is None or not more else (*segments[:wide], "", *segments[wide + more + 1 :])
+        )
         return all(
-            here.startswith("{") or here == there for here, there in zip(self.segments, taken, strict=True)
+            here.startswith("{") or here == there for here, there in zip(self.segments, folded, strict=True)
         )
 
 

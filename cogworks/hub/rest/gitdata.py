@@ -149,7 +149,7 @@ def get_tree(call: Call) -> Answer:
 
 def post_commit(call: Call) -> Answer:
     fields, repository = call.fields, call.repository()
-    made = write_commit(
+    commit = write_commit(
         call.world,
         call.actor,
         repository,
@@ -159,7 +159,7 @@ def post_commit(call: Call) -> Answer:
         author=sent_signature(call, "author"),
         committer=sent_signature(call, "committer"),
     )
-    return created(git_commit(call.world, repository, made))
+    return created(git_commit(call.world, repository, commit))
 
 
 def sent_signature(call: Call, name: str) -> Signature | None:

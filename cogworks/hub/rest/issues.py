@@ -58,7 +58,7 @@ def _wanted(call: Call, issue: Issue) -> bool:
 def post_issue(call: Call) -> Answer:
     fields = call.fields
     assignee = fields.text("assignee")
-    made = create_issue(
+    issue = create_issue(
         call.world,
         call.actor,
         call.repository(),
@@ -68,7 +68,7 @@ def post_issue(call: Call) -> Answer:
         assignees=fields.texts("assignees") or ((assignee,) if assignee else ()),
         milestone=fields.number("milestone"),
     )
-    return created(issue_shape(call.world, made))
+    return created(issue_shape(call.world, issue))
 
 
 def label_names(fields: Fields) -> tuple[str, ...] | None:

@@ -58,8 +58,8 @@ def _is_person(call: Call) -> bool:
 def is_collaborator(call: Call) -> Answer:
     user = find_user(call.world, call.path["username"])
     repository = call.repository()
-    known = call.world.store.find(Collaborator, f"{repository.id}/{user.id}")
-    if known is None and user.id != repository.owner_id:
+    record = call.world.store.find(Collaborator, f"{repository.id}/{user.id}")
+    if record is None and user.id != repository.owner_id:
         raise NotFound
     return NO_CONTENT
 

@@ -47,7 +47,7 @@ def list_pulls(call: Call) -> Answer:
 
 def post_pull(call: Call) -> Answer:
     fields = call.fields
-    made = create_pull(
+    pull = create_pull(
         call.world,
         call.actor,
         call.repository(),
@@ -58,8 +58,8 @@ def post_pull(call: Call) -> Answer:
         is_draft=fields.flag("draft") or False,
     )
     if fields.flag("maintainer_can_modify"):
-        made = set_maintainer_can_modify(call.world, call.actor, made, allowed=True)
-    return created(pull_full(call.world, made))
+        pull = set_maintainer_can_modify(call.world, call.actor, pull, allowed=True)
+    return created(pull_full(call.world, pull))
 
 
 def get_pull(call: Call) -> Answer:

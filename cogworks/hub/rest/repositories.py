@@ -45,7 +45,7 @@ def list_labels(call: Call) -> Answer:
 
 def post_label(call: Call) -> Answer:
     fields = call.fields
-    made = create_label(
+    record = create_label(
         call.world,
         call.actor,
         call.repository(),
@@ -53,7 +53,7 @@ def post_label(call: Call) -> Answer:
         color=(fields.text("color") or "ededed").removeprefix("#"),
         description=fields.text("description"),
     )
-    return created(label(call.world, made))
+    return created(label(call.world, record))
 
 
 def get_label(call: Call) -> Answer:
@@ -93,14 +93,14 @@ def list_milestones(call: Call) -> Answer:
 
 def post_milestone(call: Call) -> Answer:
     fields = call.fields
-    made = create_milestone(
+    record = create_milestone(
         call.world,
         call.actor,
         call.repository(),
         title=fields.required("title"),
         description=fields.text("description"),
     )
-    return created(milestone(call.world, made))
+    return created(milestone(call.world, record))
 
 
 def workflow_permissions(call: Call) -> Answer:

@@ -41,7 +41,7 @@ def list_reviews(call: Call) -> Answer:
 
 def post_review(call: Call) -> Answer:
     issue, fields = call.issue(pull=True), call.fields
-    made = create_review(
+    review = create_review(
         call.world,
         call.actor,
         issue,
@@ -50,7 +50,7 @@ def post_review(call: Call) -> Answer:
         commit_oid=fields.text("commit_id"),
         comments=[_inline(each) for each in fields.objects("comments")],
     )
-    return Answer(review_shape(call.world, issue, made))
+    return Answer(review_shape(call.world, issue, review))
 
 
 def _inline(fields: Fields) -> InlineComment:
@@ -108,18 +108,18 @@ def post_comment(call: Call) -> Answer:
     issue, fields = call.issue(pull=True), call.fields
     first = fields.number("in_reply_to")
     if first is not None:
-        made = reply(call.world, call.actor, issue, _comment(call, issue, first), fields.required("body"))
+        comment = reply(call.world, call.actor, issue, _comment(call, issue, first), fields.required("body"))
     else:
         oid = fields.text("commit_id")
-        made = create_review_comment(call.world, call.actor, issue, _inline(fields), commit_oid=oid)
-    return created(comment_shape(call.world, issue, made))
+        comment = create_review_comment(call.world, call.actor, issue, _inline(fields), commit_oid=oid)
+    return created(comment_shape(call.world, issue, comment))
 
 
 def post_reply(call: Call) -> Answer:
     issue = call.issue(pull=True)
     first = _comment(call, issue, call.path_number("comment_id"))
-    made = reply(call.world, call.actor, issue, first, call.fields.required("body"))
-    return created(comment_shape(call.world, issue, made))
+    comment = reply(call.world, call.actor, issue, first, call.fields.required("body"))
+    return created(comment_shape(call.world, issue, comment))
 
 
 def _comment(call: Call, issue: Issue, comment_id: int) -> ReviewComment:

@@ -28,7 +28,7 @@ from cogworks.hub.actions.labels import set_labels
 from cogworks.hub.graphql.nodes import issue_node, node_of, repository_node
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.roots import resource
-from cogworks.hub.graphql.tables import Given, Table
+from cogworks.hub.graphql.tables import InputFields, Table
 from cogworks.hub.records import Issue, Label, Milestone, User
 from cogworks.hub.refusals import NotFound, Unprocessable
 
@@ -61,21 +61,21 @@ def milestone_number(request: Request, node_id: str | None) -> int | None:
 
 
 @TABLE.mutation("createIssue")
-def create(request: Request, given: Given) -> Mapping[str, object]:
+def create(request: Request, fields: InputFields) -> Mapping[str, object]:
     """With `parentIssueId` it is a sub-issue from the start: both happen or neither."""
     world, actor = request.world, request.actor
-    where = repository_node(request, given["repository_id"])
-    parent = issue_node(request, given["parent_issue_id"]) if given.get("parent_issue_id") else None
+    where = repository_node(request, fields["repository_id"])
+    parent = issue_node(request, fields["parent_issue_id"]) if fields.get("parent_issue_id") else None
     with world.changing():
         issue = create_issue(
             world,
             actor,
             where,
-            title=given["title"],
-            body=given.get("body"),
-            labels=[label.name for label in labels_of(request, given.get("label_ids"))],
-            assignees=logins_of(request, given.get("assignee_ids")),
-            milestone=milestone_number(request, given.get("milestone_id")),
+            title=fields["title"],
+            body=fields.get("body"),
+            labels=[label.name for label in labels_of(request, fields.get("label_ids"))],
+            assignees=logins_of(request, fields.get("assignee_ids")),
+            milestone=milestone_number(request, fields.get("milestone_id")),
         )
         if parent is not None:
             add_sub_issue(world, actor, parent, issue)
@@ -84,56 +84,56 @@ def create(request: Request, given: Given) -> Mapping[str, object]:
 
 
 @TABLE.mutation("updateIssue")
-def update(request: Request, given: Given) -> Mapping[str, object]:
+def update(request: Request, fields: InputFields) -> Mapping[str, object]:
     """What is given changes, all of it or nothing; a given null clears."""
-    issue = issue_node(request, given["id"])
+    issue = issue_node(request, fields["id"])
     with request.world.changing():
-        issue = changed(request, issue, given)
-        if given.get("state") == "CLOSED" and issue.is_open:
+        issue = changed(request, issue, fields)
+        if fields.get("state") == "CLOSED" and issue.is_open:
             issue = close_issue(request.world, request.actor, issue)
-        elif given.get("state") == "OPEN":
+        elif fields.get("state") == "OPEN":
             issue = reopen_issue(request.world, request.actor, issue)
     return {"issue": issue, "actor": request.actor.user}
 
 
-def changed(request: Request, issue: Issue, given: Given) -> Issue:
+def changed(request: Request, issue: Issue, fields: InputFields) -> Issue:
     """The issue or pull request after the changes of title, body, labels, assignees and milestone that are given."""
     world, actor = request.world, request.actor
-    if given.get("title") is not None or given.get("body") is not None:
-        issue = edit_issue(world, actor, issue, title=given.get("title"), body=given.get("body"))
-    if "label_ids" in given:
-        issue = set_labels(world, actor, issue, labels_of(request, given["label_ids"]))
-    if "assignee_ids" in given:
-        issue = set_assignees(world, actor, issue, logins_of(request, given["assignee_ids"]))
-    if "milestone_id" in given:
-        issue = set_milestone(world, actor, issue, milestone_number(request, given["milestone_id"]))
+    if fields.get("title") is not None or fields.get("body") is not None:
+        issue = edit_issue(world, actor, issue, title=fields.get("title"), body=fields.get("body"))
+    if "label_ids" in fields:
+        issue = set_labels(world, actor, issue, labels_of(request, fields["label_ids"]))
+    if "assignee_ids" in fields:
+        issue = set_assignees(world, actor, issue, logins_of(request, fields["assignee_ids"]))
+    if "milestone_id" in fields:
+        issue = set_milestone(world, actor, issue, milestone_number(request, fields["milestone_id"]))
     return issue
 
 
 @TABLE.mutation("closeIssue")
-def close(request: Request, given: Given) -> Mapping[str, object]:
-    reason = _STATE_REASONS[given.get("state_reason") or "COMPLETED"]
-    issue = issue_node(request, given["issue_id"])
+def close(request: Request, fields: InputFields) -> Mapping[str, object]:
+    reason = _STATE_REASONS[fields.get("state_reason") or "COMPLETED"]
+    issue = issue_node(request, fields["issue_id"])
     return {"issue": close_issue(request.world, request.actor, issue, reason)}
 
 
 @TABLE.mutation("reopenIssue")
-def reopen(request: Request, given: Given) -> Mapping[str, object]:
-    return {"issue": reopen_issue(request.world, request.actor, issue_node(request, given["issue_id"]))}
+def reopen(request: Request, fields: InputFields) -> Mapping[str, object]:
+    return {"issue": reopen_issue(request.world, request.actor, issue_node(request, fields["issue_id"]))}
 
 
 @TABLE.mutation("addSubIssue")
-def add_child(request: Request, given: Given) -> Mapping[str, object]:
-    parent, child = issue_node(request, given["issue_id"]), _child(request, given)
-    replace = bool(given.get("replace_parent"))
+def add_child(request: Request, fields: InputFields) -> Mapping[str, object]:
+    parent, child = issue_node(request, fields["issue_id"]), _child(request, fields)
+    replace = bool(fields.get("replace_parent"))
     parent = add_sub_issue(request.world, request.actor, parent, child, replace_parent=replace)
     return {"issue": parent, "subIssue": refreshed(request.world, child)}
 
 
-def _child(request: Request, given: Given) -> Issue:
-    if given.get("sub_issue_id") is not None:
-        return issue_node(request, given["sub_issue_id"])
-    url = given.get("sub_issue_url")
+def _child(request: Request, fields: InputFields) -> Issue:
+    if fields.get("sub_issue_id") is not None:
+        return issue_node(request, fields["sub_issue_id"])
+    url = fields.get("sub_issue_url")
     if url is None:
         raise Unprocessable("One of `subIssueId` and `subIssueUrl` must be provided")
     child: Any = resource(None, request, url)
@@ -143,48 +143,48 @@ def _child(request: Request, given: Given) -> Issue:
 
 
 @TABLE.mutation("removeSubIssue")
-def remove_child(request: Request, given: Given) -> Mapping[str, object]:
-    parent, child = issue_node(request, given["issue_id"]), issue_node(request, given["sub_issue_id"])
+def remove_child(request: Request, fields: InputFields) -> Mapping[str, object]:
+    parent, child = issue_node(request, fields["issue_id"]), issue_node(request, fields["sub_issue_id"])
     parent = remove_sub_issue(request.world, request.actor, parent, child)
     return {"issue": parent, "subIssue": refreshed(request.world, child)}
 
 
 @TABLE.mutation("reprioritizeSubIssue")
-def move_child(request: Request, given: Given) -> Mapping[str, object]:
+def move_child(request: Request, fields: InputFields) -> Mapping[str, object]:
     after, before = (
-        None if given.get(name) is None else issue_node(request, given[name]).id
+        None if fields.get(name) is None else issue_node(request, fields[name]).id
         for name in ("after_id", "before_id")
     )
-    parent, child = issue_node(request, given["issue_id"]), issue_node(request, given["sub_issue_id"])
+    parent, child = issue_node(request, fields["issue_id"]), issue_node(request, fields["sub_issue_id"])
     moved = move_sub_issue(request.world, request.actor, parent, child, after_id=after, before_id=before)
     return {"issue": moved}
 
 
 @TABLE.mutation("addBlockedBy")
-def block(request: Request, given: Given) -> Mapping[str, object]:
-    issue, blocker = issue_node(request, given["issue_id"]), issue_node(request, given["blocking_issue_id"])
+def block(request: Request, fields: InputFields) -> Mapping[str, object]:
+    issue, blocker = issue_node(request, fields["issue_id"]), issue_node(request, fields["blocking_issue_id"])
     add_blocked_by(request.world, request.actor, issue, blocker)
     return {"issue": refreshed(request.world, issue), "blockingIssue": refreshed(request.world, blocker)}
 
 
 @TABLE.mutation("addAssigneesToAssignable")
-def assign(request: Request, given: Given) -> Mapping[str, object]:
-    issue = node_of(request, given["assignable_id"], Issue, names=BOTH)
-    logins = logins_of(request, given["assignee_ids"])
+def assign(request: Request, fields: InputFields) -> Mapping[str, object]:
+    issue = node_of(request, fields["assignable_id"], Issue, names=BOTH)
+    logins = logins_of(request, fields["assignee_ids"])
     return {"assignable": add_assignees(request.world, request.actor, issue, logins)}
 
 
 @TABLE.mutation("removeAssigneesFromAssignable")
-def unassign(request: Request, given: Given) -> Mapping[str, object]:
-    issue = node_of(request, given["assignable_id"], Issue, names=BOTH)
-    logins = logins_of(request, given["assignee_ids"])
+def unassign(request: Request, fields: InputFields) -> Mapping[str, object]:
+    issue = node_of(request, fields["assignable_id"], Issue, names=BOTH)
+    logins = logins_of(request, fields["assignee_ids"])
     return {"assignable": remove_assignees(request.world, request.actor, issue, logins)}
 
 
 @TABLE.mutation("lockLockable")
-def lock(request: Request, given: Given) -> Mapping[str, object]:
-    issue = node_of(request, given["lockable_id"], Issue, names=BOTH)
-    name = given.get("lock_reason")
+def lock(request: Request, fields: InputFields) -> Mapping[str, object]:
+    issue = node_of(request, fields["lockable_id"], Issue, names=BOTH)
+    name = fields.get("lock_reason")
     reason = None if name is None else _LOCK_REASONS[name]
     return {
         "lockedRecord": lock_issue(request.world, request.actor, issue, reason),
@@ -193,8 +193,8 @@ def lock(request: Request, given: Given) -> Mapping[str, object]:
 
 
 @TABLE.mutation("unlockLockable")
-def unlock(request: Request, given: Given) -> Mapping[str, object]:
-    issue = node_of(request, given["lockable_id"], Issue, names=BOTH)
+def unlock(request: Request, fields: InputFields) -> Mapping[str, object]:
+    issue = node_of(request, fields["lockable_id"], Issue, names=BOTH)
     return {
         "unlockedRecord": unlock_issue(request.world, request.actor, issue),
         "actor": request.actor.user,

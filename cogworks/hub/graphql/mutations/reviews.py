@@ -20,7 +20,7 @@ from cogworks.hub.graphql.connections import Edge, encode_cursor
 from cogworks.hub.graphql.nodes import node_of, pull_node
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.reviews import Thread, thread_of
-from cogworks.hub.graphql.tables import Given, Table
+from cogworks.hub.graphql.tables import InputFields, Table
 from cogworks.hub.records import Review
 from cogworks.hub.refusals import NotFound, Unprocessable
 
@@ -37,7 +37,7 @@ def _event(name: str | None) -> ReviewEvent | None:
     return cast("ReviewEvent | None", name)
 
 
-def _inline(row: Given) -> InlineComment:
+def _inline(row: InputFields) -> InlineComment:
     return InlineComment(
         path=row["path"],
         body=row["body"],
@@ -48,21 +48,21 @@ def _inline(row: Given) -> InlineComment:
 
 
 @TABLE.mutation("addPullRequestReview")
-def add(request: Request, given: Given) -> Mapping[str, object]:
+def add(request: Request, fields: InputFields) -> Mapping[str, object]:
     """With an event the review counts at once, else it stays pending."""
-    if given.get("comments"):
+    if fields.get("comments"):
         raise Unprocessable(
             "`comments` by diff position are gone from the hub; give `threads` with lines instead"
         )
-    pull = pull_node(request, given["pull_request_id"])
+    pull = pull_node(request, fields["pull_request_id"])
     review = create_review(
         request.world,
         request.actor,
         pull,
-        event=_event(given.get("event")),
-        body=given.get("body") or "",
-        commit_oid=given.get("commit_oid"),
-        comments=[_inline(row) for row in given.get("threads") or ()],
+        event=_event(fields.get("event")),
+        body=fields.get("body") or "",
+        commit_oid=fields.get("commit_oid"),
+        comments=[_inline(row) for row in fields.get("threads") or ()],
     )
     position = request.store.count(Review, pull.id) - 1
     edge = Edge(item=review, node=review, cursor=encode_cursor(position, review.id))
@@ -70,53 +70,53 @@ def add(request: Request, given: Given) -> Mapping[str, object]:
 
 
 @TABLE.mutation("submitPullRequestReview")
-def submit(request: Request, given: Given) -> Mapping[str, object]:
+def submit(request: Request, fields: InputFields) -> Mapping[str, object]:
     """By the review's id, or by the pull request's: then it is the viewer's pending one."""
-    event = _event(given["event"])
-    review = _to_submit(request, given)
+    event = _event(fields["event"])
+    review = _to_submit(request, fields)
     if event is None:
         raise Unprocessable("A review is submitted with an event")
-    body = given.get("body") or ""
+    body = fields.get("body") or ""
     return {"pullRequestReview": submit_review(request.world, request.actor, review, event=event, body=body)}
 
 
-def _to_submit(request: Request, given: Given) -> Review:
-    if given.get("pull_request_review_id") is not None:
-        return _review(request, given["pull_request_review_id"])
-    if given.get("pull_request_id") is None:
+def _to_submit(request: Request, fields: InputFields) -> Review:
+    if fields.get("pull_request_review_id") is not None:
+        return _review(request, fields["pull_request_review_id"])
+    if fields.get("pull_request_id") is None:
         raise Unprocessable("One of `pullRequestReviewId` and `pullRequestId` must be provided")
-    review = pending_review(request.world, pull_node(request, given["pull_request_id"]), request.actor.known)
+    review = pending_review(request.world, pull_node(request, fields["pull_request_id"]), request.actor.known)
     if review is None:
         raise NotFound("Could not find a pending review of yours on the pull request")
     return review
 
 
 @TABLE.mutation("updatePullRequestReview")
-def update(request: Request, given: Given) -> Mapping[str, object]:
-    review = _review(request, given["pull_request_review_id"])
-    return {"pullRequestReview": edit_review(request.world, request.actor, review, given["body"])}
+def update(request: Request, fields: InputFields) -> Mapping[str, object]:
+    review = _review(request, fields["pull_request_review_id"])
+    return {"pullRequestReview": edit_review(request.world, request.actor, review, fields["body"])}
 
 
 @TABLE.mutation("dismissPullRequestReview")
-def dismiss(request: Request, given: Given) -> Mapping[str, object]:
-    review = _review(request, given["pull_request_review_id"])
-    return {"pullRequestReview": dismiss_review(request.world, request.actor, review, given["message"])}
+def dismiss(request: Request, fields: InputFields) -> Mapping[str, object]:
+    review = _review(request, fields["pull_request_review_id"])
+    return {"pullRequestReview": dismiss_review(request.world, request.actor, review, fields["message"])}
 
 
 @TABLE.mutation("addPullRequestReviewThread")
-def add_thread(request: Request, given: Given) -> Mapping[str, object]:
-    if given.get("pull_request_id") is None:
+def add_thread(request: Request, fields: InputFields) -> Mapping[str, object]:
+    if fields.get("pull_request_id") is None:
         raise Unprocessable("The hub adds a thread to a pull request: `pullRequestId` must be provided")
-    pull = pull_node(request, given["pull_request_id"])
-    comment = create_review_comment(request.world, request.actor, pull, _inline(given))
+    pull = pull_node(request, fields["pull_request_id"])
+    comment = create_review_comment(request.world, request.actor, pull, _inline(fields))
     return {"thread": thread_of(request, comment.id)}
 
 
 @TABLE.mutation("addPullRequestReviewThreadReply")
-def add_reply(request: Request, given: Given) -> Mapping[str, object]:
-    thread = _thread(request, given["pull_request_review_thread_id"])
+def add_reply(request: Request, fields: InputFields) -> Mapping[str, object]:
+    thread = _thread(request, fields["pull_request_review_thread_id"])
     pull = issue_of(request.world, thread.first)
-    return {"comment": reply(request.world, request.actor, pull, thread.first, given["body"])}
+    return {"comment": reply(request.world, request.actor, pull, thread.first, fields["body"])}
 
 
 def _thread(request: Request, node_id: str) -> Thread:
@@ -124,17 +124,17 @@ def _thread(request: Request, node_id: str) -> Thread:
 
 
 @TABLE.mutation("resolveReviewThread")
-def resolve(request: Request, given: Given) -> Mapping[str, object]:
-    return _resolved(request, given, is_resolved=True)
+def resolve(request: Request, fields: InputFields) -> Mapping[str, object]:
+    return _resolved(request, fields, is_resolved=True)
 
 
 @TABLE.mutation("unresolveReviewThread")
-def unresolve(request: Request, given: Given) -> Mapping[str, object]:
-    return _resolved(request, given, is_resolved=False)
+def unresolve(request: Request, fields: InputFields) -> Mapping[str, object]:
+    return _resolved(request, fields, is_resolved=False)
 
 
-def _resolved(request: Request, given: Given, *, is_resolved: bool) -> Mapping[str, object]:
-    thread = _thread(request, given["thread_id"])
+def _resolved(request: Request, fields: InputFields, *, is_resolved: bool) -> Mapping[str, object]:
+    thread = _thread(request, fields["thread_id"])
     first = resolve_thread(request.world, request.actor, thread.first, is_resolved=is_resolved)
     request.forget()
     return {"thread": thread_of(request, first.id)}

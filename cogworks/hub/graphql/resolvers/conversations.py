@@ -113,9 +113,9 @@ class ReactionGroup:
 
 def groups_of(written: Written, request: Request) -> list[ReactionGroup]:
     """One group for every kind, also those that nobody used."""
-    given = request.reactions(written.id)
+    reactions = request.reactions(written.id)
     return [
-        ReactionGroup(written, name, tuple(reaction for reaction in given if reaction.content == content))
+        ReactionGroup(written, name, tuple(reaction for reaction in reactions if reaction.content == content))
         for name, content in REACTIONS.items()
     ]
 

@@ -126,8 +126,8 @@ def object_by_expression(
 def _revision(repository: Repository, request: Request, revision: str) -> GitValue | None:
     git = request.git(repository)
     name = repository.default_branch if revision == "HEAD" else revision
-    known = find_ref(repository, request, name)
-    oid = known.oid if known is not None else git.resolve(revision)
+    ref = find_ref(repository, request, name)
+    oid = ref.oid if ref is not None else git.resolve(revision)
     return None if oid is None else object_of(repository, git, oid)
 
 

@@ -115,11 +115,11 @@ def _pull_part(world: World, record: Issue, repository: Repository) -> Json:
 
 def rollup(world: World, subject: Reactable, url: str) -> Json:
     """How often each reaction was given."""
-    given = [reaction.content for reaction in reactions(world, subject)]
+    contents = [reaction.content for reaction in reactions(world, subject)]
     return {
         "url": f"{url}/reactions",
-        "total_count": len(given),
-        **{content: given.count(content) for content in REACTIONS},
+        "total_count": len(contents),
+        **{content: contents.count(content) for content in REACTIONS},
     }
 
 

@@ -39,15 +39,15 @@ def pull_simple(world: World, record: Issue) -> Json:
 def pull_full(world: World, record: Issue) -> Json:
     """The shape of a single pull request; asking for it is what makes GitHub compute `mergeable`."""
     pull = pull_part(record)
-    known = mergeability(world, record)
+    state = mergeability(world, record)
     git = world.repository_git(repository_of(world, record))
     changes = git.changes(fork_point(world, record), pull.head_oid)
     return {
         **pull_simple(world, record),
         "merged": pull.merged_at is not None,
-        "mergeable": _MERGEABLE[known],
-        "rebaseable": _MERGEABLE[known],
-        "mergeable_state": merge_state(world, record, known).lower(),
+        "mergeable": _MERGEABLE[state],
+        "rebaseable": _MERGEABLE[state],
+        "mergeable_state": merge_state(world, record, state).lower(),
         "merged_by": maybe_user(world, pull.merged_by_id),
         "comments": common(world, record)["comments"],
         "review_comments": len(review_comments(world, record)),
