@@ -1,4 +1,4 @@
-"""Actions that only look: whatever comes of them, the tree stays as it is and the flow goes on from where it was.
+"""Actions that only look: whatever their outcome, the tree stays as it is and the flow goes on from where it was.
 
 The actions of a coding visit, each kept within its time, and ended when people want it.
 

@@ -25,9 +25,9 @@ class Dispute(Value):
 
     test_id: str
     coder: str
-    """Why whoever has to make it pass holds it to be wrong."""
+    """Why the writer of the code holds it to be wrong."""
     writer: str = ""
-    """Why whoever wrote it stands by it; empty: nobody asked, or it did not say."""
+    """Why its writer stands by it; empty: nobody asked, or it did not say."""
     decision: str = ""
     """What the third question came to; empty: nobody asked."""
     is_wrong: bool = False

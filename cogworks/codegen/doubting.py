@@ -33,7 +33,7 @@ def doubts(
     """What makes a change doubtful that is proven but for further runs.
 
     Args:
-        tools: whose `tries`, where there is somebody, runs what is held back from whoever proposes.
+        tools: whose `tries`, where there is somebody, runs what is held back from the proposer.
         ends_s: until when, by the clock of the tools.
     """
     tests = [each.text for each in notes.localised.tests] if notes.localised else []

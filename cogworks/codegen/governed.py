@@ -1,6 +1,6 @@
 """The actions of the cycle as registered tools: what each takes, does and says, carried out under a policy.
 
-The audit of one run's calls: a record is kept before the call that it tells of.
+The audit of one run's calls: a record is kept before the call that it is about.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Where the tests of a sub-work-item are: what their writer hands over to whoever makes them pass."""
+"""Where the tests of a sub-work-item are: what their writer hands over to the writer of the code."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ class RedRun(Value):
 
 
 class TestHandoff(Value):
-    """Tests that are written and committed; whoever makes them pass may not change them."""
+    """Tests that are written and committed; the writer of the code may not change them."""
 
     __test__ = False
     schema_version: Literal[1] = Field(default=1, alias="schema")

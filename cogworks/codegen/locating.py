@@ -96,7 +96,7 @@ class Located(Value):
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """What the probes observed, in lines for whoever tries again."""
+        """What the probes observed, in lines for the next attempt."""
         return self.findings.evidence(max_chars=MAX_EVIDENCE_CHARS) if self.findings else ()
 
     @property

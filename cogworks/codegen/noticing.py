@@ -1,4 +1,4 @@
-"""Whether tests would notice a mistake in a change: a few are put into its lines, one at a time; only a warning comes of it.
+"""Whether tests would notice a mistake in a change: a few are put into its lines, one at a time; the result is only a warning.
 
 The tests of the change are tried first. Lines in which these notice nothing are tried once more, on the tests that import the change.
 """

@@ -1,6 +1,6 @@
 """What a change lets code reach that it did not reach before, and of which nobody spoke: people are told where to look.
 
-Nothing is refused for it. Whoever wants to hide such code can; whoever reviews it shall not have to search for what is in the open.
+Nothing is refused for it. An author who wants to hide such code can. A reviewer shall not have to search for what is in the open.
 """
 
 import re

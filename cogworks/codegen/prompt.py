@@ -39,7 +39,7 @@ class ShownFile(Value):
 
 
 class HandedOver(Value):
-    """The tests as whoever makes them pass is shown them; there is no asking for code without."""
+    """The tests as they are shown to the writer of the code; no code is asked for without them."""
 
     test_path: str = Field(min_length=1)
     files: tuple[ShownFile, ...] = Field(min_length=1)
@@ -63,7 +63,7 @@ class Opening(NamedTuple):
     variables: dict[str, Any]
     view: FirstView
     hidden: frozenset[str] = frozenset()
-    """Paths that whoever answers must not see."""
+    """Paths that the one that answers must not see."""
 
 
 def coding_opening(task: NodeTask, ports: NodePorts, item: PlannedItem) -> Opening:
@@ -126,7 +126,7 @@ def _is_foreign_script(path: str, languages: Collection[str] | None) -> bool:
 def judging_variables(
     task: NodeTask, workspace: Workspace, item: PlannedItem, paths: Sequence[str]
 ) -> dict[str, Any]:
-    """What whoever judges written tests is shown: what is wanted, and the tests, but no code."""
+    """What the judge of written tests is shown: what is wanted, and the tests, but no code."""
     shown = [(path, workspace.read(path)) for path in paths]
     return {
         "item": issue(task.item),

@@ -64,9 +64,9 @@ class Tools:
     sandbox_pool: SandboxPool | None = None
     """None: no probe can be sent."""
     seen: Seen | None = None
-    """What whoever is asked was shown by looks; None: only what the questions show counts."""
+    """What looks have shown to the one that is asked; None: only what the questions show counts."""
     tries: TriesBeside | None = None
-    """Runs what is held back from whoever proposes; None: nothing is."""
+    """Runs what is held back from the proposer; None: nothing is."""
     steady: SteadyTests | None = None
     """Knows which names of tests cannot be relied on; None: all can."""
     say: Callable[[str], None] = lambda _: None

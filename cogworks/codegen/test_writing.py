@@ -188,7 +188,7 @@ class TestWriting:
         self.insists = ""
         self._ports.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
         reply = self._confirmed(self._answer(reasons, dispute))
-        # The suite may run for long on what it says: whoever takes over then must not pay for it again.
+        # The suite may run for long on what it says: a runner that takes over then must not pay for it again.
         self._ports.checkpoint()
         # Protected paths are for the gate: tests can be written elsewhere.
         if refused := reason_for_a_person(

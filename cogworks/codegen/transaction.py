@@ -1,6 +1,6 @@
 """A proposed change as one transaction on the node's working copy: kept as a commit, or the tree is as it was.
 
-What judges a change in the node's working copy; remembers what was printed, for whoever has to hear of it.
+What judges a change in the node's working copy; remembers what was printed, for those who have to hear of it.
 
 The words of the commits on a sub-work-item's branch.
 """
@@ -108,7 +108,7 @@ def commit_message(task: NodeTask, item: PlannedItem, *, subject: str, notes: st
 _WITH_TESTS = TestRules(
     files=(), configuration=tuple(name for name in TestRules().configuration if name != "conftest.py")
 )
-"""Where tests come with the code, whoever writes it changes them too."""
+"""Where tests come with the code, its writer changes them too."""
 _OF_THE_MOMENT = ("head", "oid")
 """A commit's name depends on its parent's date; the log of a visit must not."""
 
@@ -279,7 +279,7 @@ SCOPE_VIOLATION: Final = "SCOPE_VIOLATION"
 
 
 def _with_dispute(trial: Trial) -> Trial:
-    """The verdict, with the way out for whoever may not change a test and holds it to be wrong."""
+    """The verdict, with the way out for a writer who may not change a test and holds it to be wrong."""
     hint = ". If one of them is wrong, answer with `test_dispute`"
     problems = (f"{each}{hint}" if each.endswith(HANDED_OVER) else each for each in trial.problems)
     return trial.model_copy(update={"problems": tuple(problems)})

@@ -1,4 +1,4 @@
-"""Everything a coding cycle tells of itself: one type for each kind of event, and the limits and memories that they name."""
+"""Everything a coding cycle says of itself: one type for each kind of event, and the limits and memories that they name."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -63,7 +63,7 @@ class Situation(Value):
 
 
 class Observation(Value):
-    """A decision, where it was made, and what came of it."""
+    """A decision, where it was made, and its outcome."""
 
     pattern: str
     """The action, and for what reason, e.g. `GENERATE_PATCH:rolled_back`."""
@@ -237,7 +237,7 @@ class ExecutionStart(Body):
 
 
 class ExecutionComplete(Body):
-    """What came of the action."""
+    """The result of the action."""
 
     kind = "EXECUTION_COMPLETE"
     success: bool

@@ -84,7 +84,7 @@ class _Cycle:
 
 
 def observations_in(events: Sequence[Event], *, source: str, age_days: int) -> tuple[Observation, ...]:
-    """What one log tells of its decisions; as far as this version understands it, and nothing of what nobody judged.
+    """What one log says of its decisions; as far as this version understands it, and nothing of what nobody judged.
 
     Args:
         source: names the log among all of them.

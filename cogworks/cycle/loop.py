@@ -146,7 +146,7 @@ class CodingCycle:
                 self._close(None, success=False, error=self._error or "the run was broken off")
 
     def result(self) -> RunResult:
-        """What came of the run so far."""
+        """The result of the run so far."""
         return RunResult(
             success=self._success,
             final_action=self._final,

@@ -42,7 +42,7 @@ SIDE = frozenset(
         Action.IDLE,
     }
 )
-"""Whatever comes of these, the flow goes on from where it was before."""
+"""Whatever their outcome, the flow goes on from where it was before."""
 
 _PRIORITIES = (
     Action.ABORT,
@@ -79,7 +79,7 @@ class Outcome(StrEnum):
     NONE_VALID = "none_valid"
     """No change to try, or no tests that could be handed over."""
     DISPUTED = "disputed"
-    """A handed-over test is held to be wrong by whoever has to make it pass."""
+    """A handed-over test is held to be wrong by the writer of the code."""
     COMMITTED = "committed"
     ROLLED_BACK = "rolled_back"
     GREEN = "green"
@@ -174,7 +174,7 @@ class TraceEntry(Value):
 
 
 class ActionResult(Value):
-    """What came of an action."""
+    """The result of an action."""
 
     outcome: Outcome
     summary: str = ""
@@ -196,7 +196,7 @@ class ActionResult(Value):
     attempt: Attempt | None = None
     """The change that was tried and how it fared."""
     reasons: tuple[str, ...] = ()
-    """What the next request for a change has to be told."""
+    """What the next request for a change has to say."""
     files: tuple[str, ...] = ()
     halt: str = ""
     """Why a person has to decide; ends the run."""

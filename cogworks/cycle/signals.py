@@ -54,7 +54,7 @@ class SignalQueue:
         return arrivals
 
     def admit(self, cycle: int, arrived: Iterable[Forced], *, first: int = 1) -> Iterator[ForcedInjection]:
-        """Queue signals, and tell of each."""
+        """Queue signals, and report each."""
         for number, forced in enumerate(arrived, first):
             signal = Signal(f"{cycle:04d}/forced/{number}", forced.source, forced.action, forced.reason)
             self._waiting.append(signal)
@@ -80,7 +80,7 @@ class SignalQueue:
             self._is_closed = True
 
     def drop(self, cycle: int) -> Iterator[ForcedDropped]:
-        """Close, and tell of everything that will not be obeyed, also of what was handed in during this cycle."""
+        """Close, and report everything that will not be obeyed, also what was handed in during this cycle."""
         self.close()
         late = [
             Signal(f"{cycle:04d}/late/{number}", forced.source, forced.action, forced.reason)

@@ -111,7 +111,7 @@ class CycleSummary(Value):
 
 
 class RunResult(Value):
-    """What came of a run."""
+    """The result of a run."""
 
     success: bool
     """FINALIZE was carried out; nothing else is a success."""

@@ -44,7 +44,7 @@ class Scenario(Value):
     has_checks: bool = False
     """Checks look at the pull requests once the work has ended; those that fail are waited for to be repaired."""
     looks_at_parts: bool = False
-    """Once the work has ended, a step is taken for each issue that came of it and waits for another one."""
+    """Once the work has ended, a step is taken for each issue that it created and that waits for another one."""
     replies: tuple[str, ...]
     """Folders below that of the recorded replies, those of the scenario itself first."""
     ends: Literal["done", "failed"] = "done"

@@ -68,7 +68,7 @@ class _Hub:
 def sole_runner(directory: Path, tell: Callable[[str], None]) -> Iterator[int]:
     """The directory for this demonstration alone: waits for another one, and for a step that a killed one left.
 
-    Yields a file descriptor. Steps that inherit it hold the directory too, so that whoever gets past here knows: no
+    Yields a file descriptor. Steps that inherit it hold the directory too, so that a caller that gets past here knows: no
     other runner is alive, and a lease that stands is a dead one's.
     """
     with (directory / "runner.lock").open("a") as lock:

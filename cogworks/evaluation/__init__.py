@@ -1,1 +1,1 @@
-"""Many repairs of known faults, and what came of them: instances, verdicts, a report."""
+"""Many repairs of known faults, and their results: instances, verdicts, a report."""

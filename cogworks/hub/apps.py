@@ -193,7 +193,7 @@ def _not_granted(text: str, field: str, message: str) -> Unprocessable:
 def new_installation_token(
     world: World, app: App, installation: Installation, wanted: Wanted = Wanted()
 ) -> tuple[str, Token]:
-    """A token that nobody has had before, for an hour: for what was granted, or for what is wanted of it.
+    """A token that nobody has had before, for an hour: for what was granted, or for what is asked of it.
 
     Raises `Unprocessable` for what was not granted.
     """

@@ -21,7 +21,7 @@ _INSTEAD = frozenset({"error_before", "redirect", "rate_limited", "rate_limited_
 
 
 class Cut(Exception):
-    """No answer leaves for this request: whoever serves the application breaks the connection."""
+    """No answer leaves for this request: the server of the application breaks the connection."""
 
 
 class Gate:

@@ -146,7 +146,7 @@ class GitEndpoint:
         status, headers = await _cgi_headers(process.stdout)
         headers.append((b"date", http_date(self._world.clock.now()).encode()))
         if request.method == "POST" and service == "git-receive-pack":
-            # The answer of a push is short. It waits until pull requests know the new tips, so that whoever
+            # The answer of a push is short. It waits until pull requests know the new tips, so that a client that
             # sees the push succeed sees its effects too.
             body = await process.stdout.read()
             await process.wait()

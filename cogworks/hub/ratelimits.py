@@ -9,7 +9,7 @@ from threading import Lock
 from cogworks.hub.refusals import RateLimited
 
 BILL: ContextVar[list[int] | None] = ContextVar("BILL", default=None)
-"""Where the costs of the request at hand are written, for whoever counts them."""
+"""Where the costs of the request at hand are written, for the code that counts them."""
 
 
 @dataclass(frozen=True)

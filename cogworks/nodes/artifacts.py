@@ -248,8 +248,8 @@ def wanted_text(task: NodeTask, workspace: Workspace) -> str:
 def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile, ...]:
     """The approved interface files, in the order in which they were proposed; none where no node designed any.
 
-    Approved is what the commit holds that people let pass: the working copy may have been changed by whoever implements
-    it. Without a pull request, what was proposed counts.
+    Approved is what the commit holds that people let pass: the writer of the code may have changed the working
+    copy. Without a pull request, what was proposed counts.
     """
     names = {name_itself(each.name) for each in interface_names(task)}
     files = []

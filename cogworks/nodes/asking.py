@@ -41,7 +41,7 @@ class Question(Generic[Reply]):
     view: FirstView | None = None
     """What it shows of the repository."""
     hidden: frozenset[str] = frozenset()
-    """Paths that whoever answers must not see."""
+    """Paths that the one that answers must not see."""
     says_changes: bool = False
     """Its variables say what people want otherwise in the result before."""
     name: str = ""

@@ -222,7 +222,7 @@ class NodePorts(Protocol):
         """Run a script that ships with cogworks, in a process of its own without secrets; see `ScriptRun`."""
 
     def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
-        """Where probes may look at the working copy's last commit, within the time of whoever asks and behind the same isolation
+        """Where probes may look at the working copy's last commit, within the caller's time and behind the same isolation
         as the node's tests; what they started ends with the block."""
 
     def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:

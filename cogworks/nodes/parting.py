@@ -49,7 +49,7 @@ def proposal(task: NodeTask, reply: Division, statements: Sequence[str]) -> str:
 
 
 def issue_body(task: NodeTask, part: DividedPart, titles: Mapping[str, str]) -> str:
-    """Body of an issue that comes of a division; the numbers of those it waits for are where GitHub shows what blocks it."""
+    """Body of an issue that a division creates; the numbers of those it waits for are where GitHub shows what blocks it."""
     first = ", ".join(f"*{in_title(titles[key])}*" for key in part.depends_on)
     waits = f" It needs {first} first, and waits until that is closed." if first else ""
     return f"One of the parts of #{task.item.number}.{waits}\n\n{part_text(part)}"

@@ -1,4 +1,4 @@
-"""A proof as a pull request shows it: three lines, what speaks against it, and the table for whoever opens it."""
+"""A proof as a pull request shows it: three lines, what speaks against it, and the table that a reader can open."""
 
 from cogworks.leaving import in_code
 from cogworks.repair.proof import Summary, objections, run_in_words, table, unlisted, verdict_word

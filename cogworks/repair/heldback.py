@@ -22,7 +22,7 @@ class TriesBeside(Protocol):
     """Who runs what is held back; `cogworks.repair.consulting.Consulted`."""
 
     def beside(self, params: BesideParams) -> Beside | None:
-        """What comes of it in the worktree as it lies there; None: nobody can tell."""
+        """The result in the worktree as it lies there; None: unknown."""
 
 
 class Among(NamedTuple):

@@ -61,7 +61,7 @@ class RepairTarget(Value):
 
 
 def pattern_problems(pattern: FailurePattern, slices: Sequence[Slice]) -> tuple[str, ...]:
-    """Why a pattern cannot be used, in words for whoever wrote it: places nobody has seen."""
+    """Why a pattern cannot be used, in words for its author: places nobody has seen."""
     spans = (pattern.primary_location, *(each.span for each in pattern.alternatives))
     return tuple(_unseen("the pattern", span) for span in spans if not is_seen(span, slices))
 
@@ -97,7 +97,7 @@ def landmark_problems(
     tests: Collection[str],
     most: int = MOST_LANDMARKS,
 ) -> tuple[str, ...]:
-    """Every reason why a plan cannot be carried out, in words for whoever wrote it.
+    """Every reason why a plan cannot be carried out, in words for its author.
 
     Args:
         tests: the ids that a landmark may name as its test.

@@ -1,4 +1,4 @@
-"""Stands where a model would: what can be done without one is done, and the first change that is wanted ends the run."""
+"""Stands where a model would: what can be done without one is done, and the first request for a change ends the run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar

@@ -16,7 +16,7 @@ class Traits(Value):
     id: str
     """The digest of the diff."""
     place: int = Field(default=0, ge=0)
-    """In the order of whoever proposed it."""
+    """In the proposer's order."""
     distance_lines: int | None = Field(ge=0)
     """From the believed place of the fault; None: in another file."""
     changed_lines: int = Field(ge=0)

@@ -114,7 +114,7 @@ def _with_producers(
 ) -> dict[str, tuple[str, ...]]:
     """The chosen tools with those that give what the others want."""
     wanted = dict(chosen)
-    # From the last to the first: whoever can give something to a tool stands before it.
+    # From the last to the first: a tool that can give something to another stands before it.
     for tool in reversed(usable):
         if tool.name in wanted:
             for key in sorted(required(tool.input_schema) - goal.inputs.keys()):

@@ -97,7 +97,7 @@ class StepError(Value):
 
 
 class StepResult(Value):
-    """What came of one step."""
+    """The result of one step."""
 
     step: str
     tool: str
@@ -113,7 +113,7 @@ class StepResult(Value):
 
 
 class ExecutionResult(Value):
-    """What comes of a run of the controller."""
+    """The result of a run of the controller."""
 
     success: bool
     code: str = ""

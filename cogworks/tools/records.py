@@ -35,7 +35,7 @@ class Redactor:
         return masked(text, self._known)
 
     def data(self, value: Any) -> Any:
-        """The same for every text in a JSON document, and for everything under a key that tells of a secret."""
+        """The same for every text in a JSON document, and for everything under a key that hints at a secret."""
         match value:
             case str():
                 return self.text(value)
@@ -51,7 +51,7 @@ class Redactor:
 
 
 def redactor_of(environment: Mapping[str, str]) -> Redactor:
-    """Hides the values of variables whose names tell of a secret, and what looks like one."""
+    """Hides the values of variables whose names hint at a secret, and what looks like one."""
     return Redactor(secrets_of(environment))
 
 
@@ -139,7 +139,7 @@ def kept_nowhere(record: Record) -> None:
 
 
 class Trail:
-    """Writes one audit, record by record; a record is handed on before anything that it tells of may go on."""
+    """Writes one audit, record by record; a record is handed on before anything that it is about may go on."""
 
     def __init__(
         self,

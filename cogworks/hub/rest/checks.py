@@ -106,7 +106,7 @@ def list_annotations(call: Call) -> Answer:
 
 
 def get_job_log(call: Call) -> Answer:
-    """Where the log is, for a minute, for whoever has the address."""
+    """Where the log is, for a minute, for everybody who has the address."""
     log = job_log(call.world, call.repository(), call.path_number("job_id"))
     return Answer(status=302, headers={"location": signed_address(call.world, log)})
 

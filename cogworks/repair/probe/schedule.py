@@ -162,7 +162,7 @@ def all_of(tasks: Sequence[Callable[[], T]], *, most: int, cancel: Callable[[], 
 
 
 def _begun(task: Callable[[], T], errors: list[BaseException]) -> T:
-    """In a thread of the pool; whoever breaks, there or where the results are awaited, keeps others from beginning."""
+    """In a thread of the pool; a failure, there or where the results are awaited, keeps others from beginning."""
     if errors:
         raise CancelledError
     try:
@@ -173,7 +173,7 @@ def _begun(task: Callable[[], T], errors: list[BaseException]) -> T:
 
 
 class AskedOnce:
-    """Answers by question; whoever asks while another waits for the answer gets the same one."""
+    """Answers by question; a thread that asks while another waits for the answer gets the same one."""
 
     def __init__(self) -> None:
         self._answers: dict[Hashable, Future[Any]] = {}

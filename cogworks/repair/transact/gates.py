@@ -46,7 +46,7 @@ class Selection(Value):
     full: bool = False
     """Whether the whole suite runs as well; once, before the end."""
     is_short: bool = False
-    """Whether that takes no longer than another start of the tests: one run of it, in its own order, tells of every gate."""
+    """Whether that takes no longer than another start of the tests: one run of it, in its own order, answers for every gate."""
     is_last: bool = False
     is_part: bool = False
     """Whether others land together with this change, so that it need not improve anything by itself."""
@@ -80,7 +80,7 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
     """The gates with tests of their own, the cheapest first; each test belongs to the first gate that names it.
 
     Where the whole suite runs anyway, it is asked what the regression tests would have been: twice they prove nothing more. A short
-    one tells of them by itself.
+    one answers for them by itself.
     """
     wanted: tuple[tuple[GateName, tuple[str, ...], float, tuple[str, ...]], ...] = (
         ("landmark", selection.landmark, limits.landmark_s, selection.landmark),
@@ -193,7 +193,7 @@ def static_refusal(before: Measurement, after: Measurement) -> str | None:
 
 
 def doubtful(gate: Gate, report: TestReport, *, before: Measurement, after: Measurement) -> tuple[str, ...]:
-    """The new failures to try again before they count; none where the change is refused whatever comes of them, or one hangs.
+    """The new failures to try again before they count; none where the change is refused whatever their outcome, or one hangs.
 
     Args:
         after: of this gate's tests, in their only run so far.

@@ -299,7 +299,7 @@ def file_of(test: str) -> str:
 def restated(before: Collection[str], after: Collection[str], paths: Collection[str]) -> frozenset[str]:
     """The tests of these files that are gone although their function has as many cases as before: a case has another id now.
 
-    Runners name the cases of a parametrized test after its inputs and expectations, so whoever changes an expectation changes
+    Runners name the cases of a parametrized test after its inputs and expectations, so a change of an expectation changes
     the id.
     """
     cases: dict[str, tuple[set[str], set[str]]] = {}

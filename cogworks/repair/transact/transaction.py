@@ -181,7 +181,7 @@ def _ended(attempt: "_Attempt", tried: frozenset[str]) -> Result:
             if result.is_kept:
                 undo.pop_all()
     except RollbackFailed as error:
-        # The journal stays: whoever looks at the worktree finds the way back in it.
+        # The journal stays: a person who looks at the worktree finds the way back in it.
         return Result(code="rollback_failed", reasons=(str(error),))
     attempt.ports.tree.finish()
     return result
@@ -368,7 +368,7 @@ class _Attempt:
         return self._run((), limits.full_s) if selection.full and selection.is_short else None
 
     def _together(self, gates: Sequence[Gate]) -> Mapping[GateName, TestReport]:
-        """The reports of as many gates as one run can tell of; the others have a run of their own."""
+        """The reports of as many gates as one run can answer for; the others have a run of their own."""
         checks = self.ports.checks
         if len(gates) < _SEVERAL or not isinstance(checks, RunsGroups):
             return {}

@@ -208,7 +208,7 @@ def _watching(file: FileDiff, before: str) -> Iterator[Violation]:
 
 
 def looks_at(added: Sequence[str], before: str) -> Iterator[tuple[str, str]]:
-    """What of whoever runs it new lines of code look at that the text before did not, each with the first such line."""
+    """What new lines of code look at in the process that runs them and the text before did not, each with the first such line."""
     code, there = [_code(line) for line in added], [_code(line) for line in before.splitlines()]
     for what, form in _WATCHING:
         first = next((text.strip() for text in code if form.search(text)), None)
