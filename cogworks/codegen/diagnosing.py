@@ -219,12 +219,12 @@ class Diagnosis:
 
     def regression(self, files: Sequence[str]) -> tuple[str, ...] | None:
         """The tests that reach these files; None where nobody can tell."""
-        given = self._job.instance.pass_to_pass
+        passing = self._job.instance.pass_to_pass
         covering = self._notes.localised.covering if self._notes.localised else None
         if covering is None:
-            return given or None
+            return passing or None
         reaching = {test for path in files for test in covering.get(path, ())}
-        return (*given, *sorted(reaching - {*given}))
+        return (*passing, *sorted(reaching - {*passing}))
 
     def _asked(self, situation: Situation, *, keep_pattern: bool) -> Planned:
         before = self._notes.planned

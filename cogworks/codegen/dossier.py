@@ -206,14 +206,14 @@ def why_not(notes: Notes, error: str) -> str:
     ended = error.partition(":")[0] if error.startswith(_SEARCHED) else _cut(error, _MAX_ENDED)
     noun = "diff" if tried == 1 else "diffs"
     counts = f"{tried} {noun} tried, {failed} failed, {notes.refused_diffs} refused, {untried} untried"
-    said = f"{counts} ({ended}). "
+    outcome = f"{counts} ({ended}). "
     # Of equals the first: it is the one the model believed in most.
     best = max((each for each in notes.tried if not each.result.is_kept), key=_reached, default=None)
     if best is None:
         last = f"Last refusal: {notes.refused[-1]}" if notes.refused else "No diff was refused."
-        return said + _cut(last, MAX_CHARS - len(said))
+        return outcome + _cut(last, MAX_CHARS - len(outcome))
     hint = _remedy(best)
-    return said + _cut(_nearest(best, notes), MAX_CHARS - len(said) - len(hint)) + hint
+    return outcome + _cut(_nearest(best, notes), MAX_CHARS - len(outcome) - len(hint)) + hint
 
 
 def _nearest(best: Tried, notes: Notes) -> str:

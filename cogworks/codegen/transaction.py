@@ -197,8 +197,8 @@ class Transactions:
         around = tree.view_of([normalised(each.path) for each in written])
         diff = diff_of(written, around.sources)
         if not diff.files:
-            said = "the files are the same as before; nothing would change"
-            return Tried(Trial(category="no_change", problems=(said,)))
+            problem = "the files are the same as before; nothing would change"
+            return Tried(Trial(category="no_change", problems=(problem,)))
         trace: list[TraceEntry] = []
         self._checks.forget(wanted.scope)
         files = bounds.within(diff.paths, reply) if bounds else diff.paths

@@ -207,9 +207,9 @@ def output_of(task: NodeTask, slot: str) -> Any:
     Raises: NodeFailed naming the slot when no node has produced it.
     """
     if slot not in task.inputs:
-        given = ", ".join(sorted(task.inputs)) or "none"
+        slots = ", ".join(sorted(task.inputs)) or "none"
         message = (
-            f"{task.visit.node} needs the output {slot!r} and was handed {given}. "
+            f"{task.visit.node} needs the output {slot!r} and was handed {slots}. "
             f"Declare it among the node's `inputs` in the pipeline."
         )
         raise NodeFailed(message)

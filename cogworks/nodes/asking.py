@@ -94,8 +94,8 @@ def why_again(task: NodeTask, *, with_changes: bool = True) -> str:
         if sum(map(len, lines)) > MAX_ASKED_CHARS and len(lines) < len(asked):
             lines.append(f"- {len(asked) - len(lines)} remarks more, for which there is no room here")
             break
-    said = "People asked for changes." if any(not each.check for each in asked) else "Checks failed."
-    opening = said if asked and not task.earlier_failure else ""
+    heading = "People asked for changes." if any(not each.check for each in asked) else "Checks failed."
+    opening = heading if asked and not task.earlier_failure else ""
     return "\n".join(filter(None, [task.earlier_failure[:MAX_FAILURE_CHARS], opening, *lines]))
 
 

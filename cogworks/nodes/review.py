@@ -328,9 +328,11 @@ def _verdict(
     rest = len(findings) - blocking
     proposed = sum(suggested(finding) is not None for finding in findings)
     is_mending = may_mend and not blocking and bool(proposed)
-    said = f"{blocking} blocking finding(s), {rest} other(s)" if blocking else f"passed with {rest} remark(s)"
+    summary = (
+        f"{blocking} blocking finding(s), {rest} other(s)" if blocking else f"passed with {rest} remark(s)"
+    )
     if is_mending:
-        said += f", {proposed} of them with the exact fix, which is tried"
+        summary += f", {proposed} of them with the exact fix, which is tried"
     return Succeeded(
         output={
             "sub_item": item.key,
@@ -340,5 +342,5 @@ def _verdict(
             **({MENDING: True} if is_mending else {}),
             **gaps,
         },
-        summary=f"{item.key}: {said}",
+        summary=f"{item.key}: {summary}",
     )

@@ -52,8 +52,8 @@ def parse_instance(text: str, *, source: str) -> Instance:
     lists = {key: _list(data, key, problems) for key in _LISTS}
     if data.get("targeted_expr"):
         problems.append("`targeted_expr` selects tests by parts of their names; name them in `failing_tests`")
-    given = [key for key in _TARGETS if lists[key]]
-    if len(given) != 1:
+    named = [key for key in _TARGETS if lists[key]]
+    if len(named) != 1:
         problems.append("wants the failing tests, by exact id, in one of `failing_tests` and `FAIL_TO_PASS`")
     if not texts["instance_id"] or len(texts["instance_id"]) > 200:
         problems.append("wants an `instance_id` of 1 to 200 characters")
@@ -63,7 +63,7 @@ def parse_instance(text: str, *, source: str) -> Instance:
         raise ConfigurationError(source, problems)
     return Instance(
         instance_id=texts["instance_id"],
-        failing_tests=lists[given[0]],
+        failing_tests=lists[named[0]],
         pass_to_pass=lists["PASS_TO_PASS"],
         test_patch=texts["test_patch"],
         base_commit=texts["base_commit"],

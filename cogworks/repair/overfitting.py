@@ -74,10 +74,10 @@ def known_data(
     Args:
         tests, text: as `warnings_of`.
     """
-    given = frozenset[str]().union(*map(literals, tests))
+    in_tests = frozenset[str]().union(*map(literals, tests))
     files = [file for file in diff.files if matching(file.path, rules.files) is None]
     brought = frozenset[str]().union(*(_brought(file, text(file.path) or "") for file in files))
-    shared = sorted(brought & given)
+    shared = sorted(brought & in_tests)
     rare = [each for each in shared if each not in _COMMON]
     is_known = any(map(_is_telling, rare)) or len(rare) >= _SEVERAL or len(shared) >= _MANY
     return tuple(shared) if is_known else ()

@@ -137,10 +137,10 @@ class Controller:
             view = self._desk.registry.sandbox(profile, *goal.profiles)
         except ToolConflict as conflict:
             return self._refused(Denial(code="tool_conflict", message=str(conflict), profile=profile))
-        made = plan(goal, view, self._desk.enforcer, profile=profile, preferences=chosen)
-        self._tell(made)
+        new_plan = plan(goal, view, self._desk.enforcer, profile=profile, preferences=chosen)
+        self._tell(new_plan)
         max_cost = min(policy.max_cost for policy in policies)
-        return Planned(made, view, chosen, _least(chosen.max_cost, max_cost) or 0.0)
+        return Planned(new_plan, view, chosen, _least(chosen.max_cost, max_cost) or 0.0)
 
     def _policies(self, goal: Goal, profile: str, metadata: Mapping[str, Any]) -> tuple[Policy, ...] | Denial:
         """The policies of all profiles that take part, or why one of them may not."""

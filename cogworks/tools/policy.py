@@ -265,9 +265,9 @@ def _loosened(written: PolicyFile, base: Policy, *, names_are_fixed: bool) -> li
     if written.approval_for is not None and (less := set(base.approval_for) - set(written.approval_for)):
         problems.append(f"`approval_for` leaves out {_words(sorted(less))}; a repository can only add to it")
     for key in ("max_steps", "max_cost"):
-        said, most = getattr(written, key), getattr(base, key)
-        if said is not None and said > most:
-            problems.append(f"`{key}` is {said:g}; the built-in limit is {most:g}")
+        value, most = getattr(written, key), getattr(base, key)
+        if value is not None and value > most:
+            problems.append(f"`{key}` is {value:g}; the built-in limit is {most:g}")
     for name, rule in (written.tools or {}).items():
         own = base.tools.get(name)
         if own is None:

@@ -200,9 +200,9 @@ def _neighbourhood_of_tests(
         graph = explorer.call_graph(places, hops=reach.hops, most=reach.most_nodes)
         if graph is not None and _has_suspects(graph.nodes, rules):
             return graph.nodes, True, graph.truncated
-    said = "\n".join([*messages, *tests, *(each.text for each in sources_of(tests, words, rules=rules))])
+    text = "\n".join([*messages, *tests, *(each.text for each in sources_of(tests, words, rules=rules))])
     own = dict.fromkeys(test.partition("::")[0] for test in tests)
-    files = [*dict.fromkeys(path for path, _ in viewed(words, said, [*own], rules))][:_MOST_FILES]
+    files = [*dict.fromkeys(path for path, _ in viewed(words, text, [*own], rules))][:_MOST_FILES]
     symbols = _definitions(files, explorer, explorer.index(files)) if files else ()
     return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
 

@@ -162,8 +162,8 @@ def scope_violations(diff: Diff, step: Step) -> Iterator[Violation]:
         if pattern is not None:
             yield Violation("protected", f"{path!r} is protected by {pattern!r}; a person has to change it")
         elif is_asked_about(path, step.asked):
-            said = "says what is installed or how tests run; a person has to change it"
-            yield Violation("protected", f"{path!r} {said}")
+            reason = "says what is installed or how tests run; a person has to change it"
+            yield Violation("protected", f"{path!r} {reason}")
     counted = len(_counted(diff, step))
     if counted > step.max_files:
         yield Violation("files", f"{counted} files are changed; at most {step.max_files} are allowed")
