@@ -43,7 +43,7 @@ from cogworks.codegen.testgate import (
     unreadable,
 )
 from cogworks.codegen.transaction import commit_message
-from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
+from cogworks.codegen.trial import ChangeOnTrial, FilesBefore
 from cogworks.cycle.feedback import Trial, judge_setback
 from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, Outcome, TraceEntry
@@ -292,7 +292,7 @@ class TestWriting:
         wanted = changes(reply.files)
         if reason := self._workspace.apply(wanted):
             return Trial(category="refused_change", problems=(reason,)), None
-        files = FilesAsFound(self._ports.service, self._workspace)
+        files = FilesBefore(self._ports.service, self._workspace)
         if tidied := ChangeOnTrial(wanted, files).tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
         diagnostics = self._ports.service.validate(self._workspace, existing(claim.paths, self._workspace))

@@ -15,7 +15,7 @@ from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import diff_of
 from cogworks.codegen.plan_bounds import bounds_of
 from cogworks.codegen.suite import Scope, near_tests, run_scope, run_suite, scope_in_words
-from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound, Observed, steadied, trial_of
+from cogworks.codegen.trial import ChangeOnTrial, FilesBefore, Observed, steadied, trial_of
 from cogworks.cycle.feedback import Trial
 from cogworks.cycle.results import MAX_LISTED, TraceEntry
 from cogworks.domain_services.messages import Diagnostic, TestReport
@@ -169,7 +169,7 @@ class Transactions:
         self._workspace = workspace
         self._item = item
         self._base = workspace.head
-        self._files = FilesAsFound(ports.service, workspace)
+        self._files = FilesBefore(ports.service, workspace)
         self._checks = ChangeChecks(ports, workspace, who=item.key)
 
     def try_out(self, reply: CodeChange, wanted: Wanted, *, number: int) -> Tried:

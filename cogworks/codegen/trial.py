@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Said = TypeVar("Said")
 
 
-class FilesAsFound:
+class FilesBefore:
     """What the domain service says of files as they were before any change; each file is asked about once."""
 
     def __init__(self, service: "DomainService", workspace: "Workspace") -> None:
@@ -87,7 +87,7 @@ class KnownFaults:
 class ChangeOnTrial:
     """Changes that are written, and can be taken back to look at the files as they were."""
 
-    def __init__(self, changes: Sequence[FileChange], files: FilesAsFound) -> None:
+    def __init__(self, changes: Sequence[FileChange], files: FilesBefore) -> None:
         """Args:
         changes: are in the working copy.
         """

@@ -57,7 +57,7 @@ class CyclePorts:
     now: Callable[[], float] = lambda: 0.0
     """Seconds of a clock that only runs forward; no proposal and no score depends on it."""
     listeners: tuple[Callable[[Event], None], ...] = ()
-    """Told of every event when it is in the log; one that raises ends the run."""
+    """Called with every event when it is in the log; one that raises ends the run."""
     identity: Mapping[str, Any] | None = None
     """Names of this very run, for `wall` of the header: run id, visit key, base commit."""
 

@@ -1,4 +1,4 @@
-"""Was there one decision in every cycle, one action for it, and nothing outside? Told from the events alone."""
+"""Was there one decision in every cycle, one action for it, and nothing outside? Read from the events alone."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -17,13 +17,13 @@ CLOCK = "duration_s"
 """The only field that differs between two runs with the same recordings."""
 
 
-class _Told(Value):
+class _ReportPart(Value):
     """A part of the report; what its fields mean is part of its schema."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class Stage(_Told):
+class Stage(_ReportPart):
     """Everything one kind of action took."""
 
     name: str
@@ -37,14 +37,14 @@ class Stage(_Told):
     cost_usd: float = 0.0
 
 
-class Mu(_Told):
+class Mu(_ReportPart):
     """How bad the tree is: 100 for each failing test or file that cannot be loaded, and the churn."""
 
     before: float
     after: float
 
 
-class Transactions(_Told):
+class Transactions(_ReportPart):
     """The diffs that reached the tree."""
 
     tried: int = 0
@@ -55,7 +55,7 @@ class Transactions(_Told):
     """Diffs that broke a rule and reached no tree."""
 
 
-class Result(_Told):
+class Result(_ReportPart):
     """What came of one instance."""
 
     instance_id: str
@@ -88,7 +88,7 @@ class Result(_Told):
     """Folder of the event log, the diffs and the proof, below the folder of the runs."""
 
 
-class Criteria(_Told):
+class Criteria(_ReportPart):
     """What was asked for."""
 
     min_solved: int = Field(ge=0)
@@ -97,7 +97,7 @@ class Criteria(_Told):
     """Of all instances together; null: no limit but that of each."""
 
 
-class Totals(_Told):
+class Totals(_ReportPart):
     """Everything together."""
 
     instances: int
@@ -118,7 +118,7 @@ class Totals(_Told):
     duration_s: float
 
 
-class Report(_Told):
+class Report(_ReportPart):
     """The content of `report.json`."""
 
     schema_version: Literal["1"] = "1"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.codebase.changes import FileChange
-from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
+from cogworks.codegen.trial import ChangeOnTrial, FilesBefore
 from cogworks.errors import NodeFailed
 from cogworks.forge.bases import part_of
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
@@ -61,7 +61,7 @@ def file_problems(
     try:
         if node.validation != "domain-service":
             return []
-        files = FilesAsFound(ports.service, workspace)
+        files = FilesBefore(ports.service, workspace)
         diagnostics = ChangeOnTrial(changes, files).new_findings()
     finally:
         workspace.roll_back()

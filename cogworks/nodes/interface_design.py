@@ -5,7 +5,7 @@ from textwrap import shorten
 
 from cogworks.codebase.changes import normalised
 from cogworks.codegen.answer_forms import as_whole_files, in_one_form, paths_of
-from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
+from cogworks.codegen.trial import ChangeOnTrial, FilesBefore
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic
@@ -179,7 +179,7 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts)
     wanted = changes(reply.files)
     if reason := workspace.apply(wanted):
         return [reason]
-    trial = ChangeOnTrial(wanted, FilesAsFound(ports.service, workspace))
+    trial = ChangeOnTrial(wanted, FilesBefore(ports.service, workspace))
     try:
         diagnostics = trial.new_findings()
         blocking = [diagnostic_line(each) for each in diagnostics if each.severity is Severity.BLOCKING]

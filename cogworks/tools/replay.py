@@ -1,4 +1,4 @@
-"""Would a recorded plan be made and carried out in the same way again? Told from its audit; no handler is called."""
+"""Would a recorded plan be made and carried out in the same way again? Read from its audit; no handler is called."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from cogworks.codebase.changes import FileChange
-from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
+from cogworks.codegen.trial import ChangeOnTrial, FilesBefore
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.nodes.contract import Workspace
 from cogworks.vocabulary import Severity
@@ -50,7 +50,7 @@ class World:
     def __init__(self) -> None:
         self.service = Counting()
         self.copy = MemoryWorkspace(BEFORE)
-        self.found = FilesAsFound(self.service, self.copy)
+        self.files = FilesBefore(self.service, self.copy)
 
     def trial(self, **texts: str) -> ChangeOnTrial:
         """The change that gives files these texts, applied to the files as they were."""
@@ -62,7 +62,7 @@ class World:
             for name, text in texts.items()
         ]
         assert self.copy.apply(changes) is None
-        return ChangeOnTrial(changes, self.found)
+        return ChangeOnTrial(changes, self.files)
 
 
 def test_files_that_were_tidy_and_new_ones_are_formatted() -> None:
@@ -135,6 +135,6 @@ def test_a_deletion_is_not_asked_about() -> None:
     change = FileChange(path="tidy.py", action="delete")
     assert world.copy.apply([change]) is None
 
-    trial = ChangeOnTrial([change], world.found)
+    trial = ChangeOnTrial([change], world.files)
 
     assert (trial.tidy(), trial.paths) == ((), [])
