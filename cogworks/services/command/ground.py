@@ -165,12 +165,12 @@ def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
 
 def _reported(recipe: Recipe, commands: Commands) -> dict[str, Any]:
     """What another command than that of the manifests changes: by its runner where that is known, else all of it is one test."""
-    known = reporting(recipe, commands.test)
-    if known is None or commands.report not in ("", known.report):
+    reported = reporting(recipe, commands.test)
+    if reported is None or commands.report not in ("", reported.report):
         notes = () if commands.report else (_ONE_TEST.format(commands.test),)
-        known = Recipe(runner="command", test=commands.test, notes=notes)
+        reported = Recipe(runner="command", test=commands.test, notes=notes)
     changed = ("test", "report", "report_file", "test_one", "runner", "notes")
-    return {name: getattr(known, name) for name in changed}
+    return {name: getattr(reported, name) for name in changed}
 
 
 def with_words(ground: Ground, words: Sequence[str]) -> Ground:

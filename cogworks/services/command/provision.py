@@ -188,10 +188,10 @@ def _setup_of(
     if recipe.language == "typescript" and (ground.place / "node_modules").is_dir():
         return Setup()
 
-    wanted = recipe.language == ground.recipe.language and _is_wanted(
+    needs_setup = recipe.language == ground.recipe.language and _is_wanted(
         recipe.language, checkout, ground.toolchain, machine
     )
-    return Setup(recipe.setup if wanted else (), source=recipe.source.partition(",")[0])
+    return Setup(recipe.setup if needs_setup else (), source=recipe.source.partition(",")[0])
 
 
 def _is_wanted(language: str, checkout: Checkout, toolchain: Toolchain, machine: Machine) -> bool:

@@ -284,17 +284,17 @@ def ran_unreported(recipe: Recipe, results: Sequence[LineResult]) -> bool:
     return all(result.ended.code == 0 or _RUBYS_SUM.search(result.text) for result in results)
 
 
-def reporter(recipe: Recipe, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
+def reporter(recipe: Recipe, room: Room, environment: Mapping[str, str]) -> dict[str, str]:
     """The variable by which a reporter of ours is found, beside what stands in it already."""
     if recipe.runner.startswith("minitest"):
-        return _beside("RUBYLIB", str(INSIDE / "ruby"), os.pathsep, room, asked)
+        return _beside("RUBYLIB", str(INSIDE / "ruby"), os.pathsep, room, environment)
     if is_listened_to(recipe):
-        return _beside("NODE_OPTIONS", f"--require {INSIDE / 'tape.cjs'}", " ", room, asked)
+        return _beside("NODE_OPTIONS", f"--require {INSIDE / 'tape.cjs'}", " ", room, environment)
     if recipe.report != "node-test" or recipe.runner in ("jasmine", "rspec"):
         return {}
     # Through a variable, for a script of the repository starts node.
     options = f"--test-reporter={INSIDE / 'report.mjs'} --test-reporter-destination={room.report_path}"
-    return _beside("NODE_OPTIONS", options, " ", room, asked)
+    return _beside("NODE_OPTIONS", options, " ", room, environment)
 
 
 def is_listened_to(recipe: Recipe) -> bool:
@@ -303,8 +303,8 @@ def is_listened_to(recipe: Recipe) -> bool:
     return is_of_node and recipe.runner in ("tape", "script", "command")
 
 
-def _beside(name: str, own: str, between: str, room: Room, asked: Mapping[str, str]) -> dict[str, str]:
-    there = asked.get(name) or room.configured(name)
+def _beside(name: str, own: str, between: str, room: Room, environment: Mapping[str, str]) -> dict[str, str]:
+    there = environment.get(name) or room.configured(name)
     return {name: f"{own}{between}{there}" if there else own}
 
 

@@ -102,18 +102,18 @@ def ran_by_file(order: Order) -> Ran:
 
 def _with_places(whole: Sequence[Case], nobodys: Sequence[Case], apart: Sequence[Case]) -> tuple[Case, ...]:
     """The cases of a suite. Those without a file are taken from the runs of single files; one that is in none of these stays as it is."""
-    wanted = Counter(case.name for case in nobodys)
+    count_by_name = Counter(case.name for case in nobodys)
     with_files = []
     for case in apart:
-        if wanted[case.name]:
-            wanted[case.name] -= 1
+        if count_by_name[case.name]:
+            count_by_name[case.name] -= 1
             with_files.append(case)
     kept = []
     for case in whole:
         if case not in nobodys:
             kept.append(case)
-        elif wanted[case.name]:
-            wanted[case.name] -= 1
+        elif count_by_name[case.name]:
+            count_by_name[case.name] -= 1
             kept.append(case)
     return (*kept, *with_files)
 

@@ -127,11 +127,11 @@ def report_of(
 
 
 def _at_once(
-    room: Room, notes: tuple[str, ...], asked: Sequence[Asked], params: SimulateParams, machine: Machine
+    room: Room, notes: tuple[str, ...], tests: Sequence[Asked], params: SimulateParams, machine: Machine
 ) -> TestReport:
     order = Order(room, machine, params.environment, time.monotonic() + params.timeout_s)
-    ran = ran_by_file(order) if not asked else run_lines(order, select(room.ground.recipe, asked))
-    report = _report(room, ran, asked, machine, notes=notes)
+    ran = ran_by_file(order) if not tests else run_lines(order, select(room.ground.recipe, tests))
+    report = _report(room, ran, tests, machine, notes=notes)
     errors = tuple(_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
     lacking = _lacking(room, errors) if errors else ()
@@ -176,8 +176,8 @@ def _in_turn(
 
 def _left(report: TestReport, ground: Ground, kept: Sequence[Asked], params: SimulateParams) -> TestReport:
     """Everything is left to runs of single files, for it is unknown which files of what was cut off were done; or a remedy."""
-    asked = kept or [Asked(file) for file in files_of_tests(tuple(files_below(ground.place)))]
-    units = units_of(ground.recipe, asked)
+    tests = kept or [Asked(file) for file in files_of_tests(tuple(files_below(ground.place)))]
+    units = units_of(ground.recipe, tests)
     if len(units) < 2:
         slow = _named(ground, units)
         return _with_remedy(report, too_long(ground.recipe, slow, params.timeout_s))
@@ -219,14 +219,14 @@ def _asked(ground: Ground, tests: Sequence[str]) -> tuple[list[Asked], list[str]
 def _report(
     room: Room,
     ran: Ran,
-    asked: Sequence[Asked],
+    tests: Sequence[Asked],
     machine: Machine,
     *,
     notes: tuple[str, ...] = (),
 ) -> TestReport:
     ground, recipe = room.ground, room.ground.recipe
     cases = _by_exit(room, ran) if ran.is_one else _cases(room, ran, machine)
-    kept = [case for case in cases if not asked or any(_is_of(case.id, test, ground) for test in asked)]
+    kept = [case for case in cases if not tests or any(_is_of(case.id, test, ground) for test in tests)]
     return TestReport(
         cases=tuple(cases if ran.is_one else kept),
         timed_out=ran.timed_out,
@@ -270,10 +270,10 @@ def _by_exit(room: Room, ran: Ran) -> list[TestCase]:
 
 def _is_of(case: str, test: Asked, ground: Ground) -> bool:
     file, _, name = case.partition("::")
-    asked = ground.outward(test.file)
+    outer = ground.outward(test.file)
     if test.name:
-        return file == asked and (name == test.name or name.startswith((f"{test.name}/", f"{test.name} > ")))
-    return file == asked or file.startswith(f"{asked}/") or asked == EVERYTHING
+        return file == outer and (name == test.name or name.startswith((f"{test.name}/", f"{test.name} > ")))
+    return file == outer or file.startswith(f"{outer}/") or outer == EVERYTHING
 
 
 def _errors(room: Room, ran: Ran, machine: Machine) -> list[str]:

@@ -166,10 +166,10 @@ def too_old(manifests: Mapping[str, str], versions: Mapping[str, str]) -> tuple[
         manifests: name -> text; those that are read are `go.mod` and `package.json`.
         versions: what programs say of themselves.
     """
-    wanted = {"go": ("go.mod", _of_go(manifests)), "node": ("package.json", _of_node(manifests))}
+    needs = {"go": ("go.mod", _of_go(manifests)), "node": ("package.json", _of_node(manifests))}
     return tuple(
         f"{manifest} asks for {program} {least} or newer, and this machine has {versions[program]}: {how_to_get(program, least)}."
-        for program, (manifest, least) in wanted.items()
+        for program, (manifest, least) in needs.items()
         if least and program in versions and _numbers(versions[program]) < _numbers(least)
     )
 

@@ -62,12 +62,12 @@ def validate(request: Request, folder: Path, machine: Machine) -> Response:
 
 def _parsed(folder: Path, paths: Sequence[str], interfaces: Sequence[str], machine: Machine) -> list[Checked]:
     """What the grammars say: mistakes, and agreed names that are nowhere declared."""
-    known = own(paths)
-    facts = {path: facts_of(folder.resolve(), path, machine.source_facts) for path in known}
+    paths_with_grammar = own(paths)
+    facts = {path: facts_of(folder.resolve(), path, machine.source_facts) for path in paths_with_grammar}
     read = {path: each for path, each in facts.items() if isinstance(each, FileFacts)}
     findings = [problem for path, content in facts.items() for problem in problems_of(path, content)]
     findings += absent(interfaces, read)
-    tools = parsers(known)
+    tools = parsers(paths_with_grammar)
     if not tools:
         return []
     first, *others = tools.items()

@@ -209,8 +209,8 @@ class Environments:
 def _requirements(recipe: Recipe, brought: tuple[str, ...]) -> Requirements:
     names = {canonicalize_name(Requirement(each).name) for each in recipe.requirements}
     further = (each for each in brought if Requirement(each).name not in names)
-    wanted = (*recipe.requirements, *further)
-    return Requirements(wanted, recipe.constraints, recipe.hashed, recipe.locked, recipe.wished)
+    required = (*recipe.requirements, *further)
+    return Requirements(required, recipe.constraints, recipe.hashed, recipe.locked, recipe.wished)
 
 
 def _unlocked(given_up: tuple[str, ...]) -> str:

@@ -117,13 +117,13 @@ def _contents(
     git: Git, folder: Path, objects: dict[str, str], paths: list[str], extra: dict[str, str]
 ) -> dict[str, str]:
     """The texts of files of a bearable size, by two processes however many there are."""
-    wanted = paths[:_MOST_FILES]
-    if not wanted:
+    read_paths = paths[:_MOST_FILES]
+    if not read_paths:
         return {}
-    names = "".join(f"{objects[path]}\n" for path in wanted)
+    names = "".join(f"{objects[path]}\n" for path in read_paths)
     lines = git.run("cat-file", "--batch-check", cwd=folder, extra=extra, stdin=names).splitlines()
     sizes = [int(line.split()[2]) if line.split()[1] == "blob" else -1 for line in lines]
-    chosen = list(_fitting(zip(wanted, sizes, strict=False)))
+    chosen = list(_fitting(zip(read_paths, sizes, strict=False)))
     if not chosen:
         return {}
     names = "".join(f"{objects[path]}\n" for path in chosen)

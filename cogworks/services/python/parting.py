@@ -14,7 +14,7 @@ _LONGEST_S = 1_000_000.0
 def parted(
     report: TestReport,
     records: Sequence[Mapping[str, Any]],
-    asked: Sequence[str],
+    selection: Sequence[str],
     *,
     runner: Runner,
     limit_s: float,
@@ -25,7 +25,7 @@ def parted(
 
     Args:
         records: as `read_records` gives them.
-        asked: files, folders and ids; none: the whole suite.
+        selection: files, folders and ids; none: the whole suite.
     """
     if not (report.timed_out or any(record["kind"] == "over" for record in records)):
         return report
@@ -36,7 +36,7 @@ def parted(
         slow = next((unit for unit in waiting if any(_unit(test, runner) == unit for test in begun)), "")
         return report.model_copy(update={"remedies": (*report.remedies, _too_long(slow, limit_s))})
     cases = tuple(case for case in report.cases if _unit(case.id, runner) not in waiting)
-    left = tuple(dict.fromkeys(_named(waiting, done, asked)))
+    left = tuple(dict.fromkeys(_named(waiting, done, selection)))
     return report.model_copy(update={"cases": cases, "left": left, "timed_out": False})
 
 
@@ -104,15 +104,15 @@ def _unit(test: str, runner: Runner) -> str:
     return "::".join(parts[:2]) if runner in ("unittest", "django") and len(parts) > 2 else parts[0]
 
 
-def _named(waiting: Collection[str], done: Collection[str], asked: Sequence[str]) -> Iterator[str]:
+def _named(waiting: Collection[str], done: Collection[str], selection: Sequence[str]) -> Iterator[str]:
     """What another request has to ask for, so that it runs what is waiting and nothing else."""
-    whole = [test for test in asked if "::" not in test]
+    whole = [test for test in selection if "::" not in test]
     for unit in waiting:
         file = unit.split("::", 1)[0]
-        is_asked_for = not asked or any(
+        is_asked_for = not selection or any(
             file == each or file.startswith(f"{each.rstrip('/')}/") for each in whole
         )
-        own = [test for test in asked if test.split("::", 1)[0] == file and _overlap(test, unit)]
+        own = [test for test in selection if test.split("::", 1)[0] == file and _overlap(test, unit)]
         if not is_asked_for and own:
             yield from own
         else:

@@ -40,10 +40,12 @@ def remedies(
     """
     errors = tuple(errors)
     missing = {names[-1] for error in errors if (names := _MISSING.findall(error))}
-    asked = {match["name"] for error in errors for each in _ASKED_FOR for match in each.finditer(error)}
+    requested = {match["name"] for error in errors for each in _ASKED_FOR for match in each.finditer(error)}
     own = sorted(name for name in missing if is_own(name.split(".")[0]))
     silent = {
-        name for name in (*behind_try, *asked) if not is_own(name.split(".")[0]) and not _is_standard(name)
+        name
+        for name in (*behind_try, *requested)
+        if not is_own(name.split(".")[0]) and not _is_standard(name)
     }
     foreign = sorted({name for name in missing if name not in own} | silent)
     plugins, others = asked_of_plugins((*errors, *at_setup))

@@ -294,11 +294,11 @@ def _reviewed(
             every = ruff_findings(room, root, paths, ignoring, machine)
             heeding = RuffRun(options, rules.severity_of)
             kept = ruff_findings(room, root, paths, heeding, machine)
-            wanted, unusable = _wanted_here(room, root, every, rules, machine, changed=changed)
+            kept_keys, unusable = _wanted_here(room, root, every, rules, machine, changed=changed)
     except RuffFailed as error:
         return (skipped("ruff", str(error), place="."),)
     findings = [*kept, *(_hushed(each) for each in (Counter(every) - Counter(kept)).elements())]
-    left = tuple(each for each in findings if rules.applies(each) and _key(each) in wanted)
+    left = tuple(each for each in findings if rules.applies(each) and _key(each) in kept_keys)
     return (Checked(run=ToolRun(tool="ruff"), version=version, findings=left), *unusable)
 
 
@@ -312,7 +312,7 @@ def _wanted_here(
     changed: frozenset[str],
 ) -> tuple[frozenset[_Key], tuple[Checked, ...]]:
     """Which findings are left under the repository's own settings; settings that cannot be used silence nothing."""
-    wanted: set[_Key] = set()
+    kept_keys: set[_Key] = set()
     unusable: list[Checked] = []
     flake8 = flake8_settings(root, besides=changed)
     for settings, group in by_settings(root, sorted({each.artifact for each in findings})).items():
@@ -334,8 +334,8 @@ def _wanted_here(
             except RuffFailed as error:
                 unusable.append(skipped(f"ruff with {settings.path}", str(error), place=settings.path))
                 kept = here
-        wanted |= {_key(each) for each in kept}
-    return frozenset(wanted), tuple(unusable)
+        kept_keys |= {_key(each) for each in kept}
+    return frozenset(kept_keys), tuple(unusable)
 
 
 def _key(finding: Diagnostic) -> _Key:

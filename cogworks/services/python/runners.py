@@ -147,10 +147,12 @@ def refuse_strangers(words: Sequence[str], tests: Sequence[str], report: TestRep
     """Raises NotKept when a command ran other tests than those it was asked for."""
     if not words or not tests:
         return
-    wanted = tuple(f"{test}{mark}" for test in tests for mark in ("::", "/"))
+    beginnings = tuple(f"{test}{mark}" for test in tests for mark in ("::", "/"))
     # A file that is skipped as a whole is reported under its own name.
-    known = {*tests, *(test.split("::")[0] for test in tests)}
-    strange = [case.id for case in report.cases if case.id not in known and not case.id.startswith(wanted)]
+    names = {*tests, *(test.split("::")[0] for test in tests)}
+    strange = [
+        case.id for case in report.cases if case.id not in names and not case.id.startswith(beginnings)
+    ]
     if not strange:
         return
     more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""

@@ -73,14 +73,14 @@ def configured_checker(root: Path) -> TypeChecker | None:
     return None
 
 
-def read_mypy(output: bytes, asked: Sequence[str]) -> Reported | None:
+def read_mypy(output: bytes, paths: Sequence[str]) -> Reported | None:
     """What mypy said of the asked files, one JSON object a line; None when it is something else."""
     try:
         records = [json.loads(line) for line in output.splitlines() if line.strip()]
         lacking = [record["message"] for record in records if record["code"] in _LACKS_MODULE]
-        wanted = frozenset(asked)
+        asked_paths = frozenset(paths)
         findings = tuple(
-            _finding(record, is_certain=not lacking) for record in records if record["file"] in wanted
+            _finding(record, is_certain=not lacking) for record in records if record["file"] in asked_paths
         )
     except (ValueError, TypeError, KeyError):
         return None
@@ -142,10 +142,10 @@ def check_types(root: Path, paths: Sequence[str], machine: Machine, *, caller: C
         return (skipped("type checker", "the repository configures none"),)
     if (reason := _reason_to_skip(checker, machine, caller)) is not None:
         return (skipped(checker.name, reason, place=checker.place),)
-    asked = paths if checker.has_targets else [path for path in paths if not is_test_file(path)]
-    if not asked:
+    checked = paths if checker.has_targets else [path for path in paths if not is_test_file(path)]
+    if not checked:
         return (skipped(checker.name, f"{checker.place} does not say that tests are checked"),)
-    return (_mypy(root, asked, checker, machine),)
+    return (_mypy(root, checked, checker, machine),)
 
 
 def _reason_to_skip(checker: TypeChecker, machine: Machine, caller: Caller) -> str | None:
@@ -158,7 +158,7 @@ def _reason_to_skip(checker: TypeChecker, machine: Machine, caller: Caller) -> s
     return refusal(machine.isolation, needs_walls=caller.needs_walls)
 
 
-def _mypy(root: Path, asked: Sequence[str], checker: TypeChecker, machine: Machine) -> Checked:
+def _mypy(root: Path, paths: Sequence[str], checker: TypeChecker, machine: Machine) -> Checked:
     targets = [] if checker.has_targets else [f"@{_LIST}"]
     with workroom() as room:
         try:
@@ -166,10 +166,10 @@ def _mypy(root: Path, asked: Sequence[str], checker: TypeChecker, machine: Machi
         except OSError as error:
             return skipped("mypy", f"the repository cannot be copied: {error}", place=checker.place)
         # Behind `./` no file name is taken for an option.
-        room.put(_LIST, "".join(f"./{path}\n" for path in asked).encode())
+        room.put(_LIST, "".join(f"./{path}\n" for path in paths).encode())
         command = [*_MYPY, f"--config-file={checker.place}", *targets]
         result = room.run(ToolCall(command, timeout_s=TYPES_LIMIT_S), machine)
-    reported = read_mypy(result.output, asked) if result.code in (0, 1) else None
+    reported = read_mypy(result.output, paths) if result.code in (0, 1) else None
     if reported is None:
         return skipped("mypy", reason_in(result.output, result.complaint), place=checker.place)
     return Checked(

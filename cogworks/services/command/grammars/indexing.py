@@ -78,7 +78,7 @@ def index_of(code: Code) -> dict[str, Any]:
 def symbols_of(code: Code, path: str) -> list[dict[str, Any]]:
     """The fields of the `Symbol`s of one file, in the order of their lines; the file itself first."""
     facts, ids, module = code.files[path], code.ids[path], code.modules[path]
-    known = {module, *ids}
+    known_ids = {module, *ids}
     in_tests = is_test_file(code.spec(path), path)
 
     def symbol(
@@ -92,7 +92,7 @@ def symbols_of(code: Code, path: str) -> list[dict[str, Any]]:
     for place, (name, each) in enumerate(zip(ids, facts.definitions, strict=True)):
         around = ".".join((code.id_of(path, each.parent), *each.owner))
         # The type of a method that stands outside of it may be in another file.
-        parent = around if around in known else code.id_of(path, each.parent)
+        parent = around if around in known_ids else code.id_of(path, each.parent)
         if each.is_test or each.parent in tested:
             tested.add(place)
         symbols.append(symbol(name, kind_of(code, path, place), each.lines, parent, place in tested))

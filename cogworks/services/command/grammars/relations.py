@@ -47,14 +47,14 @@ class _Relating:
 
     def _used(self, path: str) -> Mapping[str, tuple[str, ...]]:
         """Name in the file -> the files it may come from; the empty name: all that are imported as a whole."""
-        files_by_name: dict[str, tuple[str, ...]] = {}
+        by_name: dict[str, tuple[str, ...]] = {}
         for each in self._code.files[path].imports:
             files = self._code.resolved(path, each)
-            known = tuple(file for file in files if file in self._code.files)
+            own_files = tuple(file for file in files if file in self._code.files)
             last = each.module.replace("\\", "/").replace("::", "/").rpartition("/")[2]
             for name in {each.alias or each.name or last, last, ""}:
-                files_by_name[name] = tuple(dict.fromkeys((*files_by_name.get(name, ()), *known)))[:_MAX_USED]
-        return files_by_name
+                by_name[name] = tuple(dict.fromkeys((*by_name.get(name, ()), *own_files)))[:_MAX_USED]
+        return by_name
 
     def _imports(self, path: str, used: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[Relation, float]]:
         source = self._code.modules[path]

@@ -45,8 +45,8 @@ class Built(NamedTuple):
 
         They come without what they hold under: an installer knows nothing of the extras of this project.
         """
-        asked = ("", *extras)
-        return tuple(each for text in self.requires if (each := _held(text, asked, python)))
+        extra_names = ("", *extras)
+        return tuple(each for text in self.requires if (each := _held(text, extra_names, python)))
 
 
 def read_built(folder: Path, noted: Mapping[str, Any]) -> Built:

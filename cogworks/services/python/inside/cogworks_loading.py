@@ -112,13 +112,13 @@ class Loader(unittest.TestLoader):
 
     def missing_from(self, names: Iterable[str]) -> list[str]:
         """Which of the tests that were asked for by their ids are none of these."""
-        known = list(names)
+        known_names = list(names)
         unloaded = tuple(self._failed.values())
         return [
             each
             for each in self._wanted
             if "::" in each
-            and not any(_is_part(name, each) for name in known)
+            and not any(_is_part(name, each) for name in known_names)
             and not any(_is_part(each, place) for place in unloaded)
         ]
 

@@ -91,10 +91,10 @@ def _all_mutants(session: pytest.Session, lines: dict[str, Stretches]) -> Iterat
     for artifact, stretches in sorted(lines.items()):
         path = os.path.join(str(session.config.rootpath), artifact)
         tree = tree_of(source_of(path))
-        wanted = {line for first, last in stretches for line in range(first, last + 1)}
+        line_numbers = {line for first, last in stretches for line in range(first, last + 1)}
         functions = _live(os.path.realpath(path))
         for outer in outermost(tree):
-            for line, change, mutated in _mutations(tree, outer, wanted):
+            for line, change, mutated in _mutations(tree, outer, line_numbers):
                 # What a decorator or a loop has made of an inner function already does not change with the outer one.
                 codes = _codes(mutated, path, set(places_around(outer, line)))
                 if codes:
@@ -183,11 +183,13 @@ def _has_failure(session: pytest.Session) -> bool:
     )
 
 
-def _mutations(tree: ast.Module, outer: ast.AST, wanted: set[int]) -> Iterator[tuple[int, str, ast.Module]]:
+def _mutations(
+    tree: ast.Module, outer: ast.AST, line_numbers: set[int]
+) -> Iterator[tuple[int, str, ast.Module]]:
     """Line, change and the whole module with it, for each mistake in these lines of a function."""
     for number, node in enumerate(ast.walk(outer)):
         line = getattr(node, "lineno", 0)
-        if line not in wanted or node is outer:
+        if line not in line_numbers or node is outer:
             continue
         for change in _changes(node):
             mutated = copy.deepcopy(tree)

@@ -32,11 +32,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, Any, Non
 
 def _rename(calls: Sequence[Any], folders: Mapping[str, str]) -> None:
     """Give the parameters of a test other words before anything is made of them: it is chosen by these as well."""
-    taken = {tuple(getattr(call, _WORDS)) for call in calls}
+    used = {tuple(getattr(call, _WORDS)) for call in calls}
     for call in calls:
         words = tuple(_plain(str(word), folders) for word in getattr(call, _WORDS))
-        if words not in taken:
-            taken.add(words)
+        if words not in used:
+            used.add(words)
             # Most versions have calls that nothing may be set in.
             object.__setattr__(call, _WORDS, list(words))
 

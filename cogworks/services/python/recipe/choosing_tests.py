@@ -55,13 +55,13 @@ def _each(files: Mapping[str, str], declared: Declared, python: str) -> Iterator
 
 def _named(files: Mapping[str, str], declared: Declared, choose: Callable[[list[str]], list[str]]) -> Asked:
     """The extras, groups and files of certain names, all of them: each may hold a part."""
-    known = purposes(files)
-    wanted = set(choose([*declared.extras, *declared.groups, *known.values()]))
+    purpose_by_path = purposes(files)
+    chosen = set(choose([*declared.extras, *declared.groups, *purpose_by_path.values()]))
     return Asked(
         source=BY_NAME,
-        extras=tuple(name for name in sorted(declared.extras) if name in wanted),
-        groups=tuple(name for name in sorted(declared.groups) if name in wanted),
-        files=tuple(sorted(path for path, purpose in known.items() if purpose in wanted)),
+        extras=tuple(name for name in sorted(declared.extras) if name in chosen),
+        groups=tuple(name for name in sorted(declared.groups) if name in chosen),
+        files=tuple(sorted(path for path, purpose in purpose_by_path.items() if purpose in chosen)),
         requirements=tuple(line for _, line in declared.for_tests) if choose is for_tests else (),
         default_groups=bool(declared.default_groups),
     )

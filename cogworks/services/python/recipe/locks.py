@@ -42,10 +42,10 @@ def locked_versions(files: Mapping[str, str], requirements: Iterable[str]) -> Lo
 
 
 def _agreeing(name: str, remedy: str, lines: Iterable[str], requirements: list[str]) -> Locked:
-    wanted: dict[str, list[Requirement]] = {}
+    required: dict[str, list[Requirement]] = {}
     for text in requirements:
         requirement = Requirement(text)
-        wanted.setdefault(canonical(requirement.name), []).append(requirement)
+        required.setdefault(canonical(requirement.name), []).append(requirement)
     kept, left_out = [], []
     pinned: dict[str, list[tuple[str, Requirement]]] = {}
     for line in lines:
@@ -53,7 +53,7 @@ def _agreeing(name: str, remedy: str, lines: Iterable[str], requirements: list[s
     for distribution, pins in pinned.items():
         opposed = [
             each
-            for each in wanted.get(distribution, ())
+            for each in required.get(distribution, ())
             if _counts(each) and not any(_fits(each, pin) for _, pin in pins)
         ]
         if opposed:

@@ -90,7 +90,7 @@ class _Reading:
 
     def of(self, function: ast.FunctionDef, depth: int = 0) -> Asked:
         session = function.args.args[0].arg if function.args.args else "session"
-        known = {
+        constants = {
             **self._constants,
             **self._parametrized(function),
             **constants_of(ast.Module(function.body, [])),
@@ -100,23 +100,23 @@ class _Reading:
             (each for each in ast.walk(function) if isinstance(each, ast.Call)),
             key=lambda each: (each.lineno, each.col_offset),
         ):
-            needs = needs.joined(self._of_call(call, session, known, depth))
+            needs = needs.joined(self._of_call(call, session, constants, depth))
         return needs
 
-    def _of_call(self, call: ast.Call, session: str, known: Mapping[str, Any], depth: int) -> Asked:
+    def _of_call(self, call: ast.Call, session: str, constants: Mapping[str, Any], depth: int) -> Asked:
         target = call.func
         if (
             isinstance(target, ast.Attribute)
             and isinstance(target.value, ast.Name)
             and target.value.id == session
         ):
-            words, groups = self._words(call, known)
+            words, groups = self._words(call, constants)
             asked = Asked(groups=tuple(groups))
             if target.attr == "install":
                 return asked.joined(pip_needs(words))
             if target.attr in ("run", "run_always", "run_install"):
                 variables = next(
-                    (literal(each.value, known) for each in call.keywords if each.arg == "env"), None
+                    (literal(each.value, constants) for each in call.keywords if each.arg == "env"), None
                 )
                 env = (
                     {name: str(value) for name, value in variables.items()}
@@ -131,13 +131,15 @@ class _Reading:
                 return self.of(self._functions[target.id], depth + 1)
         return Asked()
 
-    def _words(self, call: ast.Call, known: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    def _words(self, call: ast.Call, constants: Mapping[str, Any]) -> tuple[list[str], list[str]]:
         """What is handed over literally, and the dependency groups that are looked up."""
         words, groups = list[str](), list[str]()
         for argument in call.args:
             inner = argument.value if isinstance(argument, ast.Starred) else argument
-            groups += _groups(inner, known)
-            value = _filled(inner, known) if isinstance(inner, ast.JoinedStr) else literal(inner, known)
+            groups += _groups(inner, constants)
+            value = (
+                _filled(inner, constants) if isinstance(inner, ast.JoinedStr) else literal(inner, constants)
+            )
             if isinstance(value, str):
                 words.append(value)
             elif isinstance(value, list) and isinstance(argument, ast.Starred):
@@ -159,21 +161,21 @@ class _Reading:
         return values_by_name
 
 
-def _groups(node: ast.expr, known: Mapping[str, Any]) -> list[str]:
+def _groups(node: ast.expr, constants: Mapping[str, Any]) -> list[str]:
     """Of `nox.project.dependency_groups(project, "test")` and `project["dependency-groups"]["test"]`."""
     if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("dependency_groups"):
-        return [canonical(each) for arg in node.args[1:] if isinstance(each := literal(arg, known), str)]
+        return [canonical(each) for arg in node.args[1:] if isinstance(each := literal(arg, constants), str)]
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript):
-        inner = literal(node.value.slice, known)
-        name = literal(node.slice, known)
+        inner = literal(node.value.slice, constants)
+        name = literal(node.slice, constants)
         return [canonical(name)] if inner == "dependency-groups" and isinstance(name, str) else []
     return []
 
 
-def _filled(node: ast.JoinedStr, known: Mapping[str, Any]) -> str | None:
+def _filled(node: ast.JoinedStr, constants: Mapping[str, Any]) -> str | None:
     parts: list[str] = []
     for each in node.values:
-        value = literal(each.value if isinstance(each, ast.FormattedValue) else each, known)
+        value = literal(each.value if isinstance(each, ast.FormattedValue) else each, constants)
         if value is None:
             return None
         parts.append(str(value))

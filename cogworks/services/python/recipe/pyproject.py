@@ -141,8 +141,8 @@ def _line(name: str, about: Mapping[str, Any]) -> str:
     version = about.get("version", "*")
     extras = f"[{','.join(strings(about.get('extras')))}]" if strings(about.get("extras")) else ""
     markers = [f"({about['markers']})"] if isinstance(about.get("markers"), str) else []
-    if isinstance(about.get("python"), str) and (wanted := translated(about["python"])):
-        markers += [f"python_full_version {_spaced(each)}" for each in sorted(wanted.split(","))]
+    if isinstance(about.get("python"), str) and (specifier := translated(about["python"])):
+        markers += [f"python_full_version {_spaced(each)}" for each in sorted(specifier.split(","))]
     return f"{name}{extras}{translated(version)}" + (f" ; {' and '.join(markers)}" if markers else "")
 
 
@@ -220,7 +220,7 @@ def _group(name: str, entries: Any, before: Option | None) -> Option:
 
 def _dynamic(data: Mapping[str, Any]) -> Declared:
     """What the build backend adds: setuptools reads files; what others add only a build says."""
-    wanted = [
+    dynamic_fields = [
         each
         for each in strings(table(data, "project").get("dynamic"))
         if each in ("dependencies", "optional-dependencies", "requires-python")
@@ -233,12 +233,12 @@ def _dynamic(data: Mapping[str, Any]) -> Declared:
     }
     read = Declared(
         files=tuple((f"{FILE}, dynamic dependencies", path) for path in files)
-        if "dependencies" in wanted
+        if "dependencies" in dynamic_fields
         else (),
-        extras=extras if "optional-dependencies" in wanted else {},
+        extras=extras if "optional-dependencies" in dynamic_fields else {},
     )
-    known = {*(["dependencies"] if files else []), *(["optional-dependencies"] if extras else [])}
-    return read._replace(dynamic=tuple(each for each in wanted if each not in known))
+    read_fields = {*(["dependencies"] if files else []), *(["optional-dependencies"] if extras else [])}
+    return read._replace(dynamic=tuple(each for each in dynamic_fields if each not in read_fields))
 
 
 def _flit(data: Mapping[str, Any]) -> Declared:

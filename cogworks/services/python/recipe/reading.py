@@ -80,11 +80,11 @@ def declared_by(files: Mapping[str, str]) -> Declared:
     if is_declared and "optional-dependencies" not in dynamic:
         others = others._replace(extras={})
     declared = first.with_more(others)
-    known = {
+    read_fields = {
         *(["dependencies"] if others.dependencies or others.files else []),
         *(["optional-dependencies"] if others.extras else []),
     } - set(others.dynamic)
-    return declared._replace(dynamic=tuple(each for each in declared.dynamic if each not in known))
+    return declared._replace(dynamic=tuple(each for each in declared.dynamic if each not in read_fields))
 
 
 class _Reading:
@@ -321,10 +321,10 @@ class _Reading:
 
     def _placed(self, path: str) -> str:
         """Where a package that is named as if it were installed lies in the repository."""
-        known = {*self._paths, *self._files}
+        places = {*self._paths, *self._files}
 
         def has(place: str) -> bool:
-            return any(each == place or each.startswith(f"{place}/") for each in known)
+            return any(each == place or each.startswith(f"{place}/") for each in places)
 
         return f"src/{path}" if not has(path) and has(f"src/{path}") else path
 

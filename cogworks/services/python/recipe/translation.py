@@ -215,8 +215,8 @@ def _is_harmless(words: Sequence[str]) -> bool:
     return name in _HARMLESS or (name == "cd" and list(words[1:]) in (["."], ["./"]))
 
 
-def _of_tool(asked: Asked | None, wanted: str, fits: Callable[[str, str], bool]) -> Translated | None:
-    if asked is None or not asked.runner or (wanted and not fits(wanted, asked.source)):
+def _of_tool(asked: Asked | None, environment: str, fits: Callable[[str, str], bool]) -> Translated | None:
+    if asked is None or not asked.runner or (environment and not fits(environment, asked.source)):
         raise Unclear
     return _of_asked(asked, asked.variables).model_copy(update={"source": asked.source})
 
@@ -235,13 +235,13 @@ def _named(words: Sequence[str], options: Sequence[str]) -> str:
     return ""
 
 
-def _is_environment_of_tests(wanted: str, source: str) -> bool:
+def _is_environment_of_tests(environment: str, source: str) -> bool:
     """Environments that differ in their Python alone run the same."""
-    return _names(wanted, source) or re.fullmatch(r"py(?:thon)?[\d.]*", wanted) is not None
+    return _names(environment, source) or re.fullmatch(r"py(?:thon)?[\d.]*", environment) is not None
 
 
-def _names(wanted: str, source: str) -> bool:
-    plain = re.sub(r"-\d[\d.]*$", "", wanted)
+def _names(environment: str, source: str) -> bool:
+    plain = re.sub(r"-\d[\d.]*$", "", environment)
     return re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", source) is not None
 
 
