@@ -1,8 +1,10 @@
 """Is a text of others an order to the model? The same text gives the same answer, in time proportional to its length."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from cogworks.injection.folding import decoded_parts, folded, is_obscured, lines_alike, rewritten, skeleton
@@ -24,115 +26,6 @@ _NEAR_LINES = 8
 # Who hides an order means it; who quotes one, or tells of it, mostly does not (docs/injections.md).
 _HIDDEN, _ENCODED, _OBSCURED = 1.5, 1.5, 1.4
 _MENTIONED, _REPORTED, _TOLD = 0.12, 0.3, 0.3
-# Words that make an order a statement: "the parser must ignore …" is about a parser.
-_SUBJECTS = frozenset(
-    [
-        "should",
-        "must",
-        "shall",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "might",
-        "cannot",
-        "to",
-        "that",
-        "which",
-        "who",
-        "they",
-        "he",
-        "she",
-        "we",
-        "i",
-        "it",
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "does",
-        "not",
-        "never",
-        "der",
-        "die",
-        "das",
-        "ein",
-        "eine",
-        "soll",
-        "sollen",
-        "muss",
-        "wird",
-        "kann",
-        "le",
-        "la",
-        "les",
-        "un",
-        "une",
-        "doit",
-        "il",
-        "elle",
-        "qui",
-        "que",
-        "el",
-        "los",
-        "las",
-        "una",
-        "debe",
-        "puede",
-        "se",
-        "lo",
-        "должен",
-        "должна",
-        "должны",
-        "система",
-        "не",
-        "users",
-        "user",
-    ]
-)
-# One of these, and the same words speak to whoever reads them.
-_SPOKEN_TO = frozenset(
-    [
-        "you",
-        "your",
-        "you're",
-        "please",
-        "ai",
-        "assistant",
-        "model",
-        "llm",
-        "claude",
-        "copilot",
-        "sure",
-        "now",
-        "task",
-        "instructions",
-        "du",
-        "dein",
-        "deine",
-        "ki",
-        "bitte",
-        "tu",
-        "ton",
-        "ta",
-        "tes",
-        "vous",
-        "votre",
-        "ia",
-        "usted",
-        "tus",
-        "ты",
-        "твой",
-        "вы",
-        "ии",
-        "kindly",
-        "order",
-        "message",
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -305,13 +198,18 @@ def _has_topic(text: str, file: SignatureFile) -> bool:
 def _found(reading: Reading, file: SignatureFile, *, talk: _Talk) -> Iterator[_Found]:
     raw = reading.text.encode("utf-8", "replace")
     is_ascii = len(raw) == len(reading.text)
+    harmless = [match.span() for match in file.harmless.finditer(reading.words)]
     for signature in file.signatures:
         searched = raw if signature.is_of_lines else reading.words
-        for count, match in enumerate(signature.pattern.finditer(searched)):
+        count = 0
+        for match in signature.pattern.finditer(searched):
+            start, end = match.span()
+            if not signature.is_of_lines and _is_within(harmless, start, end):
+                continue
             # So that the time stays in proportion where a text repeats one order thousands of times.
-            if count == _MAX_FOUND:
+            count += 1
+            if count > _MAX_FOUND:
                 break
-            start = match.start()
             if signature.is_of_lines:
                 # In ASCII a byte is a character; else what stands before is decoded for every match.
                 place = start if is_ascii else len(raw[:start].decode("utf-8", "ignore"))
@@ -336,9 +234,15 @@ def _weighed(
     factor = _HIDDEN if is_hidden else 1.0
     if talk.around_words and any(word in file.reports for word in near):
         factor *= _REPORTED
-    elif signature.is_order and _is_told(near[-6:]):
+    elif signature.is_order and _is_told(near[-6:], file):
         factor *= _TOLD
     return signature.weight * factor, "hidden from readers" if is_hidden else ""
+
+
+def _is_within(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether one of the spans, which are in their order and apart, holds all of this one."""
+    at = bisect_right(spans, start, key=itemgetter(0)) - 1
+    return at >= 0 and end <= spans[at][1]
 
 
 def _is_mention(reading: Reading, span: tuple[int, int], talk: _Talk) -> bool:
@@ -348,9 +252,9 @@ def _is_mention(reading: Reading, span: tuple[int, int], talk: _Talk) -> bool:
     return talk.around_code and any(reading.shown.holds(place) for place in span)
 
 
-def _is_told(near: Sequence[str]) -> bool:
+def _is_told(near: Sequence[str], file: SignatureFile) -> bool:
     """Whether the words before an order make it a tale of somebody else."""
-    return any(word in _SUBJECTS for word in near) and not any(word in _SPOKEN_TO for word in near)
+    return not file.subjects.isdisjoint(near) and file.spoken_to.isdisjoint(near)
 
 
 def _best(found: Sequence[_Found]) -> list[_Found]:

@@ -60,6 +60,12 @@ class SignatureFile:
     """Words of people who talk about injections."""
     reports: Any
     """Words before something that is said by others."""
+    harmless: Any
+    """Phrases that hold the words of a signature and give no orders."""
+    subjects: frozenset[str]
+    """Words before an order that make it a statement about somebody else."""
+    spoken_to: frozenset[str]
+    """Words that speak to the reader all the same."""
 
 
 # Compiling the file takes many times as long as reading a text with it.
@@ -88,6 +94,9 @@ def parse_signatures(text: str) -> SignatureFile:
         lexicon={name: frozenset(words) for name, words in lexicon.items()},
         topics=_compiled(f"(?:{'|'.join(lexicon['topic'])})"),
         reports=frozenset(lexicon["reporting"]),
+        harmless=_compiled("|".join(" " + _words(each, lexicon) for each in data["harmless"])),
+        subjects=frozenset(_plain(data["subjects"])),
+        spoken_to=frozenset(_plain(data["spoken_to"])),
     )
 
 

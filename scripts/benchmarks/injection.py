@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from cogworks.injection.detecting import scan
-from tests.injection.corpus import HELD_OUT, PARTS, Part, Sample, is_reported, samples
+from tests.injection.corpus import PARTS, Part, Sample, is_reported, samples
 
 
 def rows(part: Part, found: list[tuple[Sample, bool]]) -> list[tuple[str, str, int, int]]:
@@ -38,8 +38,8 @@ def table(made: list[tuple[str, str, int, int]]) -> list[str]:
 
 
 def beside(found: list[tuple[Sample, bool]]) -> list[str]:
-    """Of both held-out parts, the lines of a table: the detector, the reports of a model that read them, and either of them."""
-    mine = [each for each in found if each[0].part in HELD_OUT]
+    """Of the held-out part, the lines of a table: the detector, the reports of a model that read them, and either of them."""
+    mine = [each for each in found if each[0].part == "held out"]
     ways: Mapping[str, Callable[[Sample, bool], bool]] = {
         "detector": lambda _, is_held: is_held,
         "reports of a model": lambda sample, _: is_reported(sample),
