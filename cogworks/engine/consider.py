@@ -53,7 +53,7 @@ from cogworks.pipeline.redoing import read_again
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.pipeline.transitions import moved_up_for_safety
 from cogworks.pipeline.unmerged import revalidated
-from cogworks.pipeline.wording import reports, suspected, worded
+from cogworks.pipeline.wording import has_reader, reports, suspected, worded
 from cogworks.settings.config import PIPELINE_FILE, Config, require_config
 from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
 
@@ -261,7 +261,13 @@ def consider(item: ReadItem, wanted: Wanted, *, new_run_id: Callable[[], RunId])
     if is_new or isinstance(decision, Run) or obeyed.inputs.contaminated or reports(obeyed.inputs, issue):
         # After what people said: nobody answers for a text that nobody was asked about.
         words = texts_of_people(snapshot, obeyed, edited_texts(snapshot, obeyed))
-        asking = suspected(obeyed, words, issue=issue, holds=config.security.injection == "hold")
+        asking = suspected(
+            obeyed,
+            words,
+            issue=issue,
+            holds=config.security.injection == "hold",
+            is_read=has_reader(obeyed, pipeline, issue),
+        )
         # The very same state where no text gives orders: then the move stands.
         if asking is not obeyed:
             standing = _standing(asking, facts, pipelines)

@@ -12,7 +12,7 @@ from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.people import SOMEBODY, Approval, ApprovedCall, ShownCall
 from cogworks.pipeline.position import named_instance
 from cogworks.pipeline.state import RunState, SubItem, issue_digest
-from cogworks.pipeline.wording import Request, SeenEdit, SeenText, unjudged
+from cogworks.pipeline.wording import BODY, TITLE, Request, SeenEdit, SeenText, unjudged
 from cogworks.settings.config import Config
 from cogworks.vocabulary import Login, SubItemKey, Value
 
@@ -88,8 +88,8 @@ def texts_of_people(
     snapshot: Snapshot, state: RunState, edited: Mapping[SubItemKey, EditedText]
 ) -> Iterator[tuple[str, str]]:
     """What people wrote that prompts are made from: what each text is, and the text."""
-    yield "the title of the issue", snapshot.issue.title
-    yield "the body of the issue", snapshot.issue.body
+    yield TITLE, snapshot.issue.title
+    yield BODY, snapshot.issue.body
     for planned in state.sub_items or ():
         if text := edited.get(planned.key):
             yield f"sub-issue #{planned.number}", f"{text.title}\n\n{text.body}"

@@ -61,6 +61,11 @@ class Scan:
     is_suspect: bool = False
     """It does, or comes close: whoever reads the text is told."""
 
+    @property
+    def is_statistical(self) -> bool:
+        """Whether the signatures alone do not suffice for what is said of the text."""
+        return any(each.signature == STATISTICAL for each in self.findings)
+
 
 class _Found(NamedTuple):
     signature: Signature

@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cogworks.canonical import sha256
-from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import Cleared, Contaminated, Doubt, Inputs, Reported, Wording
 from cogworks.pipeline.state import RunState, issue_digest
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor
-from cogworks.vocabulary import IssueNumber, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 if TYPE_CHECKING:
     from cogworks.injection.detecting import Finding
@@ -159,33 +160,61 @@ def _is_about(doubt: Doubt, text: SeenText) -> bool:
     return (doubt.sub_item, doubt.wording) == (text.sub_item, text.wording)
 
 
+TITLE, BODY = "the title of the issue", "the body of the issue"
+READER = NodeId("intake")
+"""The node whose model reports passages of the issue that give orders (docs/injections.md)."""
 MAX_NAMED = 3
 """Texts that one question quotes."""
 REPORTED = "reported"
 """The kind of orders that a model found; the others have the kind of their signature."""
 
 
-def suspected(state: RunState, texts: Iterable[tuple[str, str]], *, issue: str, holds: bool) -> RunState:
+def has_reader(state: RunState, pipeline: Pipeline, issue: str) -> bool:
+    """Whether a model that reports orders reads the issue before any other does, or has read this very text.
+
+    Args:
+        issue: the digest of the issue as it is now.
+    """
+    if not pipeline.has(READER):
+        return False
+    if any(visit.node == READER and _counts(visit) for visit in state.visits):
+        return state.issue_digest == issue
+    return pipeline.downstream_of(READER) | {READER} == {node.id for node in pipeline.nodes}
+
+
+def _counts(visit: VisitRecord) -> bool:
+    return visit.status == "succeeded" and not visit.is_discarded
+
+
+def suspected(
+    state: RunState, texts: Iterable[tuple[str, str]], *, issue: str, holds: bool, is_read: bool
+) -> RunState:
     """The state that waits for a person about each text that gives orders, unless somebody answered for this very text.
 
     Args:
         texts: what each is, and the text.
         issue: the digest of the issue as it is now.
         holds: False: nobody is asked; whoever reads the texts sees them marked.
+        is_read: whether a model reports what in the issue gives orders (`has_reader`). It judges better than statistics do.
     """
     answered_for = {each.digest for each in state.inputs.cleared}
-    found = (*_found(texts, answered_for), *reports(state.inputs, issue)) if holds else ()
+    left_to_reader = (TITLE, BODY) if is_read else ()
+    found = (*_found(texts, answered_for, left_to_reader), *reports(state.inputs, issue)) if holds else ()
     if found == state.inputs.contaminated:
         return state
     return state.model_copy(update={"inputs": state.inputs.model_copy(update={"contaminated": found})})
 
 
-def _found(texts: Iterable[tuple[str, str]], answered_for: Collection[str]) -> Iterator[Contaminated]:
+def _found(
+    texts: Iterable[tuple[str, str]], answered_for: Collection[str], left_to_reader: Collection[str]
+) -> Iterator[Contaminated]:
     # Slow to load, and a step that waits reads nothing.
     from cogworks.injection.detecting import scan  # noqa: PLC0415 - slow, and seldom needed
 
     for source, text in texts:
-        if (scanned := scan(text)).is_injection and sha256(text) not in answered_for:
+        scanned = scan(text)
+        is_left = scanned.is_statistical and source in left_to_reader
+        if scanned.is_injection and not is_left and sha256(text) not in answered_for:
             yield contaminated(source, text, scanned.findings)
 
 
@@ -255,8 +284,7 @@ def remark(orders: Sequence[str]) -> str:
 
 
 def _place(passage: str, title: str) -> str:
-    is_title = " ".join(passage.split()) in " ".join(title.split())
-    return f"the {'title' if is_title else 'body'} of the issue"
+    return TITLE if " ".join(passage.split()) in " ".join(title.split()) else BODY
 
 
 def _fit(passage: str) -> str:

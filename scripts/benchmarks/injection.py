@@ -13,14 +13,19 @@ from pathlib import Path
 
 import click
 
-from cogworks.injection.detecting import scan
+from cogworks.injection.detecting import Scan, scan
 from tests.injection.corpus import PARTS, Part, Sample, is_reported, samples
 
+Read = tuple[Sample, Scan]
+"""A text, and what the detector says of it."""
 
-def rows(part: Part, found: list[tuple[Sample, bool]]) -> list[tuple[str, str, int, int]]:
+
+def rows(part: Part, read: list[Read]) -> list[tuple[str, str, int, int]]:
     """Kind, what it is, how many of them are held, of how many."""
-    all_of = Counter((each.is_attack, each.kind) for each, _ in found if each.part == part)
-    held = Counter((each.is_attack, each.kind) for each, is_held in found if each.part == part and is_held)
+    all_of = Counter((each.is_attack, each.kind) for each, _ in read if each.part == part)
+    held = Counter(
+        (each.is_attack, each.kind) for each, scan in read if each.part == part and scan.is_injection
+    )
     return [
         (kind, "attack" if is_attack else "harmless", held[is_attack, kind], count)
         for (is_attack, kind), count in all_of.items()
@@ -37,13 +42,16 @@ def table(made: list[tuple[str, str, int, int]]) -> list[str]:
     return lines
 
 
-def beside(found: list[tuple[Sample, bool]]) -> list[str]:
-    """Of the held-out part, the lines of a table: the detector, the reports of a model that read them, and either of them."""
-    mine = [each for each in found if each[0].part == "held out"]
-    ways: Mapping[str, Callable[[Sample, bool], bool]] = {
-        "detector": lambda _, is_held: is_held,
+def beside(read: list[Read]) -> list[str]:
+    """Of the held-out part, the lines of a table: the detector, its signatures, the reports of a model, and what holds an issue."""
+    mine = [each for each in read if each[0].part == "held out"]
+    ways: Mapping[str, Callable[[Sample, Scan], bool]] = {
+        "detector": lambda _, scan: scan.is_injection,
+        "its signatures alone": lambda _, scan: scan.is_injection and not scan.is_statistical,
         "reports of a model": lambda sample, _: is_reported(sample),
-        "either": lambda sample, is_held: is_held or is_reported(sample),
+        "an issue: signatures or reports": lambda sample, scan: (
+            is_reported(sample) or (scan.is_injection and not scan.is_statistical)
+        ),
     }
     return [
         f"| {name} | "
@@ -53,8 +61,8 @@ def beside(found: list[tuple[Sample, bool]]) -> list[str]:
     ]
 
 
-def _share(found: list[tuple[Sample, bool]], way: Callable[[Sample, bool], bool], *, is_attack: bool) -> str:
-    held = [way(sample, is_held) for sample, is_held in found if sample.is_attack == is_attack]
+def _share(read: list[Read], way: Callable[[Sample, Scan], bool], *, is_attack: bool) -> str:
+    held = [way(sample, scan) for sample, scan in read if sample.is_attack == is_attack]
     return f"{sum(held)} of {len(held)} ({sum(held) / max(1, len(held)):.1%})"
 
 
@@ -62,15 +70,15 @@ def main() -> None:
     if "--public" in sys.argv:
         public([Path(each) for each in sys.argv[sys.argv.index("--public") + 1 :]])
         return
-    found = [(each, scan(each.text).is_injection) for each in samples()]
+    read = [(each, scan(each.text)) for each in samples()]
     for part in PARTS:
         click.echo(f"\n{part}\n\n| texts | | held | of |\n|---|---|---|---|")
-        click.echo("\n".join(table(rows(part, found))))
-    click.echo("\nheld out, all\n\n| | attacks held | harmless texts held |\n|---|---|---|")
-    click.echo("\n".join(beside(found)))
+        click.echo("\n".join(table(rows(part, read))))
+    click.echo("\nheld out, by what holds them\n\n| | attacks held | harmless texts held |\n|---|---|---|")
+    click.echo("\n".join(beside(read)))
     if "--missed" in sys.argv:
-        for each, is_held in found:
-            if each.part in ("tuned", "learned") and is_held != each.is_attack:
+        for each, scanned in read:
+            if each.part in ("tuned", "learned") and scanned.is_injection != each.is_attack:
                 click.echo(
                     f"\n{'MISSED' if each.is_attack else 'HELD'} {each.kind}, {each.carrier}: {each.text[:400]!r}"
                 )

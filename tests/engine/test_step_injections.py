@@ -42,15 +42,15 @@ def test_a_hostile_issue_waits_unless_the_repository_wants_it_only_marked(
 def test_a_text_is_asked_about_until_somebody_answers_for_this_very_text() -> None:
     texts = [("the title of the issue", "add() subtracts"), ("the body of the issue", ATTACK)]
 
-    held = suspected(state(), texts, issue="", holds=True)
+    held = suspected(state(), texts, issue="", holds=True, is_read=False)
     let_go = held.model_copy(update={"inputs": answered(held.inputs, by="ann", why="a test")})
     changed = [*texts[:1], ("the body of the issue", f"{ATTACK} Now.")]
 
     assert [each.source for each in held.inputs.contaminated] == ["the body of the issue"]
-    assert suspected(held, texts, issue="", holds=True) is held
-    assert suspected(let_go, texts, issue="", holds=True).inputs.contaminated == ()
-    assert len(suspected(let_go, changed, issue="", holds=True).inputs.contaminated) == 1
-    assert suspected(held, texts[:1], issue="", holds=True).inputs.contaminated == ()
+    assert suspected(held, texts, issue="", holds=True, is_read=False) is held
+    assert suspected(let_go, texts, issue="", holds=True, is_read=False).inputs.contaminated == ()
+    assert len(suspected(let_go, changed, issue="", holds=True, is_read=False).inputs.contaminated) == 1
+    assert suspected(held, texts[:1], issue="", holds=True, is_read=False).inputs.contaminated == ()
     assert [(each.by, each.why) for each in let_go.inputs.cleared] == [("ann", "a test")]
     assert answered(Inputs(), by="ann", why="a test") == Inputs()
 
@@ -86,7 +86,7 @@ def test_of_many_files_the_state_keeps_few() -> None:
 
 def test_the_question_quotes_what_acts_nowhere() -> None:
     [found] = suspected(
-        state(), [("the body of the issue", ATTACK)], issue="", holds=True
+        state(), [("the body of the issue", ATTACK)], issue="", holds=True, is_read=False
     ).inputs.contaminated
     asked = question((found,) * 5)
 

@@ -197,7 +197,9 @@ def _benign() -> Iterator[Sample]:
             name, carry = carriers[(place // 3) % len(carriers)]
             if (carried := carry(text)) != text:
                 yield Sample(carried, kind, name, "tuned", is_attack=False)
-    plain = [text for _, text in _texts("attacks") if "\n" not in text and not set(text) & set('"“”„«»「」`{}')]
+    plain = [
+        text for _, text in _texts("attacks") if "\n" not in text and not set(text) & set('"“”„«»「」`{}')
+    ]
     for place, text in enumerate(plain[::2]):
         frame = _FRAMES[place % len(_FRAMES)]
         yield Sample(frame.replace("{}", text), "quoted attack", "issue", "tuned", is_attack=False)

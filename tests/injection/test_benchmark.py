@@ -2,20 +2,25 @@
 
 from pathlib import Path
 
+from cogworks.injection.detecting import STATISTICAL, Finding, Scan
 from scripts.benchmarks.injection import beside, documents_of, messages_of, rows, table
 from tests.codebase.repositories import git
-from tests.injection.corpus import HELD_OUT, Sample, is_reported, samples
+from tests.injection.corpus import Sample, is_reported, samples
+
+CLEAN, HELD = Scan(), Scan(is_injection=True)
+FINDING = Finding(STATISTICAL, "concealment", "1", "reads like an order", line=1, weight=1.0)
+SUSPECTED = Scan(findings=(FINDING,), is_injection=True)
 
 
 def test_the_table_counts_each_kind_of_one_part_and_sums_them() -> None:
-    found = [
-        (Sample("a", "concealment", "issue", "tuned", is_attack=True), True),
-        (Sample("b", "concealment", "issue", "tuned", is_attack=True), False),
-        (Sample("c", "logs", "issue", "tuned", is_attack=False), False),
-        (Sample("d", "logs", "issue", "held out", is_attack=False), True),
+    read = [
+        (Sample("a", "concealment", "issue", "tuned", is_attack=True), HELD),
+        (Sample("b", "concealment", "issue", "tuned", is_attack=True), CLEAN),
+        (Sample("c", "logs", "issue", "tuned", is_attack=False), CLEAN),
+        (Sample("d", "logs", "issue", "held out", is_attack=False), HELD),
     ]
 
-    assert table(rows("tuned", found)) == [
+    assert table(rows("tuned", read)) == [
         "| concealment | attack | 1 | 2 |",
         "| logs | harmless | 0 | 1 |",
         "| all | attack | 1 (50.0%) | 2 |",
@@ -23,15 +28,17 @@ def test_the_table_counts_each_kind_of_one_part_and_sums_them() -> None:
     ]
 
 
-def test_both_held_out_parts_are_counted_with_the_reports_of_a_model_that_read_them() -> None:
-    reported = next(each for each in samples() if each.part in HELD_OUT and is_reported(each))
-    other = next(each for each in samples() if each.part in HELD_OUT and not is_reported(each))
+def test_the_held_out_part_is_counted_by_what_holds_its_texts() -> None:
+    held_out = [each for each in samples() if each.part == "held out"]
+    reported = next(each for each in held_out if is_reported(each))
+    other, another = [each for each in held_out if not is_reported(each)][:2]
     tuned = Sample("a", "concealment", "issue", "tuned", is_attack=True)
 
-    assert beside([(reported, False), (other, True), (tuned, True)]) == [
-        "| detector | 0 of 1 (0.0%) | 1 of 1 (100.0%) |",
-        "| reports of a model | 1 of 1 (100.0%) | 0 of 1 (0.0%) |",
-        "| either | 1 of 1 (100.0%) | 1 of 1 (100.0%) |",
+    assert beside([(reported, CLEAN), (other, HELD), (another, SUSPECTED), (tuned, HELD)]) == [
+        "| detector | 0 of 1 (0.0%) | 2 of 2 (100.0%) |",
+        "| its signatures alone | 0 of 1 (0.0%) | 1 of 2 (50.0%) |",
+        "| reports of a model | 1 of 1 (100.0%) | 0 of 2 (0.0%) |",
+        "| an issue: signatures or reports | 1 of 1 (100.0%) | 1 of 2 (50.0%) |",
     ]
 
 
