@@ -35,7 +35,7 @@ def test_every_step_killed_at_any_request_is_done_again_without_a_trace(
     done: Theatre, capsys: pytest.CaptureFixture[str]
 ) -> None:
     every = [point for step in done.steps for point in crash_points(step)]
-    points = of_today(every, days=4)
+    points = of_today(every, days=6)
     found = {str(point): recovery(done, point) for point in points}
 
     wrong = [line for lines in found.values() for line in lines]

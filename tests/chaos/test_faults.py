@@ -24,9 +24,9 @@ def test_a_publication_without_an_answer_is_adopted_and_not_repeated(begun: Thea
 def test_every_fault_at_any_request_is_got_over_without_a_trace(
     done: Theatre, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of the selection of `covering` (every request, and every kind of fault in every kind of step and of request) a quarter a day."""
+    """Of the selection of `covering` (every request, and every kind of fault in every kind of step and of request) an eighth a day."""
     every = list(fault_points(done.steps))
-    points = every if IS_EXHAUSTIVE else of_today(covering(every), days=4)
+    points = every if IS_EXHAUSTIVE else of_today(covering(every), days=8)
     found = {str(point): recovery(done, point) for point in points}
 
     wrong = [line for lines in found.values() for line in lines]

@@ -70,7 +70,7 @@ def test_a_runner_killed_in_the_middle_of_any_action_leaves_no_trace(
             sys.stderr.write(f"{line}\n")
 
     told(f"\n{'killed in':<46}{'replies':>7} {'later':>6} {'alive':>6}  end")
-    for moment in of_today(moments(sandbox_pool.log()), days=2):
+    for moment in of_today(moments(sandbox_pool.log()), days=3):
         answered, left, found = sandbox_pool.killed(moment)
         assert found is not None, f"{moment}: the visit was over before"
         problems = wrong_with(found, undisturbed, answered, left)
