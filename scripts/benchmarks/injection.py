@@ -2,7 +2,7 @@
 
 Below them stands what came of the held-out texts where a model had read them as Intake's does and its reports were kept
 (`tests/data/injection/reported.json`). With `--missed` it names each text that it gets wrong in the parts that signatures are tuned with and weights learned from. `--public REPOSITORY…` counts instead what it
-finds in texts that nobody wrote for it: the newest commit messages and the documents and workflows of those repositories.
+finds in texts that nobody wrote for it: the newest commit messages, the documents and workflows and some lines of the code of those repositories.
 """
 
 import subprocess
@@ -86,6 +86,8 @@ def main() -> None:
 
 _MESSAGES, _FILES, _FEWEST_CHARS, _MOST_CHARS = 1_500, 80, 60, 60_000
 _ENDINGS = (".md", ".rst", ".txt", ".yml", ".yaml")
+_CODE, _EXCERPTS = (".c", ".go", ".java", ".js", ".php", ".py", ".rb", ".rs", ".ts"), 60
+_FIRST_LINE, _LAST_LINE = 21, 45
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -110,11 +112,30 @@ def documents_of(folder: Path) -> Iterator[str]:
             yield text
 
 
+def excerpts_of(folder: Path) -> Iterator[str]:
+    """Some lines of source files all over a repository, as a look shows them."""
+    names = [
+        each
+        for each in _git(folder, "ls-tree", "-r", "--name-only", "HEAD").splitlines()
+        if each.endswith(_CODE)
+    ]
+    for name in names[:: max(1, len(names) // _EXCERPTS)]:
+        lines = _git(folder, "show", f"HEAD:{name}").splitlines()
+        if shown := lines[_FIRST_LINE - 1 : _LAST_LINE]:
+            numbered = "\n".join(f"{number:5}| {line}" for number, line in enumerate(shown, _FIRST_LINE))
+            yield f"{name}, lines {_FIRST_LINE} to {_FIRST_LINE + len(shown) - 1} of {len(lines)}:\n{numbered}"
+
+
 def public(folders: list[Path]) -> None:
-    """What is held of texts of other repositories."""
+    """What is held of texts of other repositories, and what is marked of their code."""
     for what, read in (("commit messages", messages_of), ("documents and workflows", documents_of)):
         held = [scan(text).is_injection for folder in folders for text in read(folder)]
         click.echo(f"{what}: {sum(held)} of {len(held)} held ({sum(held) / max(1, len(held)):.2%})")
+    marked = [scan(text) for folder in folders for text in excerpts_of(folder)]
+    suspect, by_layer = sum(each.is_suspect for each in marked), sum(each.is_statistical for each in marked)
+    click.echo(
+        f"excerpts of code: {suspect} of {len(marked)} marked ({suspect / max(1, len(marked)):.2%}), {by_layer} by statistics"
+    )
 
 
 if __name__ == "__main__":

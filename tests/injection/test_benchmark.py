@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cogworks.injection.detecting import STATISTICAL, Finding, Scan
-from scripts.benchmarks.injection import beside, documents_of, messages_of, rows, table
+from scripts.benchmarks.injection import beside, documents_of, excerpts_of, messages_of, rows, table
 from tests.codebase.repositories import git
 from tests.injection.corpus import Sample, is_reported, samples
 
@@ -42,11 +42,14 @@ def test_the_held_out_part_is_counted_by_what_holds_its_texts() -> None:
     ]
 
 
-def test_public_texts_are_the_messages_and_documents_of_a_repository(tmp_path: Path) -> None:
+def test_public_texts_are_the_messages_the_documents_and_lines_of_the_code_of_a_repository(
+    tmp_path: Path,
+) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "README.md").write_text("Read me.\n", "utf-8")
     (tmp_path / "empty.md").write_text("\n", "utf-8")
-    (tmp_path / "code.py").write_text("X = 1\n", "utf-8")
+    (tmp_path / "short.py").write_text("X = 1\n", "utf-8")
+    (tmp_path / "code.py").write_text("".join(f"x{n} = {n}\n" for n in range(1, 24)), "utf-8")
     git(tmp_path, "add", "-A")
     told = "Begin the shop\n\nIt has a cart and nothing else, and this message is long enough."
     for message in (told, "Short"):
@@ -58,3 +61,6 @@ def test_public_texts_are_the_messages_and_documents_of_a_repository(tmp_path: P
 
     assert list(messages_of(tmp_path)) == [told]
     assert list(documents_of(tmp_path)) == ["Read me.\n"]
+    assert list(excerpts_of(tmp_path)) == [
+        "code.py, lines 21 to 23 of 23:\n   21| x21 = 21\n   22| x22 = 22\n   23| x23 = 23"
+    ]
