@@ -213,7 +213,7 @@ def _definition(look: Look, room: Room) -> str:
         if each.name == name
     )
     # A common name may be defined in thousands of files, and no more than these are shown.
-    definitions = [*islice(places, _MAX_DEFINITIONS + _MAX_ALSO)]
+    definitions = _qualified([*islice(places, _MAX_DEFINITIONS + _MAX_ALSO)], look.target, room)
     if not definitions:
         return f"Nothing named {name!r} is defined in a language that can be read here; `search` finds every text."
     most = MAX_LINES if len(definitions) == 1 else _MAX_LINES_OF_MANY
@@ -223,6 +223,22 @@ def _definition(look: Look, room: Room) -> str:
     ]
     rest = [f"{path}:{each.line}" for path, each in definitions[_MAX_DEFINITIONS:]]
     return "\n\n".join([*parts, f"Also defined at {', '.join(rest)}"] if rest else parts)
+
+
+def _qualified(
+    definitions: list[tuple[str, Outlined]], target: str, room: Room
+) -> list[tuple[str, Outlined]]:
+    """Those within the class or module that the target names before the name; all where none is."""
+    before = target[: target.rindex(_last(target))].rstrip(".:#/ ")
+    owners = {_last(before), posixpath.splitext(posixpath.basename(before))[0]} - {""}
+    within = [(path, each) for path, each in definitions if owners & _owners(path, each, room)]
+    return within or definitions
+
+
+def _owners(path: str, definition: Outlined, room: Room) -> set[str]:
+    """The module that a definition is in, and the class."""
+    module = posixpath.splitext(posixpath.basename(path))[0]
+    return {module, _defined(path, room)[definition.parent].name} if definition.parent >= 0 else {module}
 
 
 def _references(look: Look, room: Room) -> str:

@@ -218,6 +218,20 @@ def test_of_a_name_that_is_defined_everywhere_some_places_are_told() -> None:
     assert "src/part24.py" not in text
 
 
+@pytest.mark.parametrize(
+    "target", ["Basket.total", "Basket::total()", "src/shop/basket.py::total", "shop.basket.total"]
+)
+def test_of_a_name_with_its_class_or_module_only_the_definitions_there_are_shown(target: str) -> None:
+    basket = "class Basket:\n    def total(self):\n        return 2\n"
+    where = room({**SHOP, "src/shop/basket.py": basket})
+
+    text = looked(where, look="definition", target=target)
+
+    assert text.count("def total") == 1
+    assert text.startswith("src/shop/basket.py, lines 2 to 3 of 3:")
+    assert looked(where, look="definition", target="Elsewhere.total").count("def total") == 2
+
+
 def test_in_a_large_repository_a_mistyped_path_is_told_from_those_beside_it() -> None:
     many = {f"data/set{number}.txt": "x\n" for number in range(2_000)}
     where = room({**SHOP, **many})
