@@ -29,6 +29,8 @@ _TOKEN = re.compile(
 )
 WINDOW = 100
 """Words that are weighed together, at least; an order is a sentence or two, and what is around it tells what it is about."""
+FEWEST_WORDS = 8
+"""A name or a heading says too little to be weighed; what was learned are sentences."""
 _MAX_DEPTH = 2
 # A word of two scripts is a disguise; one of another script is another language.
 _MIXED = re.compile(r"\b(?=\w*[a-z])(?=\w*[^\W\d_a-z])\w{2,40}\b")
@@ -294,7 +296,7 @@ def parse_weights(text: str) -> Weights:
 
 
 def weigh(text: str, plain: str | None = None) -> Weighed | None:
-    """What in a text reads most like an order; None where it holds no word.
+    """What in a text reads most like an order; None where it holds too few words.
 
     Args:
         plain: the text, folded, where that is known.
@@ -302,6 +304,8 @@ def weigh(text: str, plain: str | None = None) -> Weighed | None:
     weights = bundled()
     best: tuple[float, Sequence[Sentence], Features] | None = None
     for window in windows(tuple(sentences_of(text, plain))):
+        if sum(each.size for each in window) < FEWEST_WORDS:
+            continue
         features = together(each.features for each in window)
         score = weights.score(features)
         if best is None or score > best[0]:

@@ -1,7 +1,7 @@
 """`scripts/train-injection`: learn the weights of the statistical layer of the detector, and write them where the program reads them.
 
-It learns from the corpus of `tests/data/injection` but for what is held out, and, with `--public REPOSITORY…`, from commit messages and
-documents of those repositories as harmless texts. With `--cross-validate` it writes nothing: it learns from all writers but one, measures with that
+It learns from the corpus of `tests/data/injection` but for what is held out, and, with `--public REPOSITORY…`, from commit messages,
+documents and lines of the code of those repositories as harmless texts. With `--cross-validate` it writes nothing: it learns from all writers but one, measures with that
 one, and prints how many attacks are found at some rates of false alarms; the thresholds stand there as well. Equal texts give equal weights.
 """
 
@@ -20,7 +20,7 @@ import click
 
 from cogworks.injection.signatures import KINDS
 from cogworks.injection.weighing import Features, features_of, together
-from scripts.benchmarks.injection import documents_of, messages_of
+from scripts.benchmarks.injection import documents_of, excerpts_of, messages_of
 from tests.injection.corpus import WRITERS, tuned, written_by
 
 TARGET = Path(__file__).parents[2] / "cogworks" / "injection" / "weights.json"
@@ -32,7 +32,7 @@ _EPOCHS, _STEP, _SHRINK = 8, 0.5, 2e-5
 _FEWEST = 2
 """A feature of a single text says more of the text than of attacks."""
 _SCALE = 0.02
-_MOST_MESSAGES, _MOST_DOCUMENTS, _MOST_CHARS = 80, 8, 12_000
+_MOST_MESSAGES, _MOST_DOCUMENTS, _MOST_EXCERPTS, _MOST_CHARS = 80, 8, 20, 12_000
 """Of each public repository, and of each document."""
 
 
@@ -114,11 +114,12 @@ def texts_of_signatures() -> list[Text]:
 
 
 def public_texts(folders: Iterable[Path]) -> dict[Path, list[Text]]:
-    """Some commit messages and documents of each repository."""
+    """Some commit messages, documents and excerpts of code of each repository."""
     return {
         folder: [
             *(_harmless(text, 0.3) for text in sorted(set(messages_of(folder)))[:_MOST_MESSAGES]),
             *(_harmless(text[:_MOST_CHARS], 0.15) for text in islice(documents_of(folder), _MOST_DOCUMENTS)),
+            *(_harmless(text, 0.15) for text in islice(excerpts_of(folder), _MOST_EXCERPTS)),
         ]
         for folder in folders
     }
@@ -206,7 +207,7 @@ def written(
 
 def _least(group: str) -> int:
     """Weights nearer to zero are left out, so that the file stays small."""
-    return {"neighbours": 26, "words": 12}.get(group, 5)
+    return {"neighbours": 32, "words": 16}.get(group, 6)
 
 
 def _named(folder: Path) -> str:
@@ -226,7 +227,7 @@ def main() -> None:
     folders = [Path(each) for each in given[given.index("--public") + 1 :]] if "--public" in given else []
     public = public_texts(folders)
     by_writer = {name: texts_of_writer(name) for name in WRITERS}
-    others = [*texts_of_writer("drafted"), *texts_of_signatures()]
+    others = [*texts_of_writer("drafted"), *texts_of_writer("outputs"), *texts_of_signatures()]
     if "--cross-validate" in given:
         # Every fourth repository is not learned from, to count false alarms with.
         seen = [text for at, mine in enumerate(public.values()) if at % 4 for text in mine]

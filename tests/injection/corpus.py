@@ -41,14 +41,16 @@ class Sample:
 
 def samples() -> list[Sample]:
     """Everything, in a fixed order."""
-    learned = [each for name in (*WRITERS, "drafted") for each in written_by(name)]
+    learned = [each for name in (*WRITERS, "drafted", "outputs") for each in written_by(name)]
     held_out = [each for name in HELD_OUT_WRITERS for each in written_by(name, "held out")]
     return [*tuned(), *learned, *held_out]
 
 
 def written_by(name: str, part: Part = "learned") -> Iterator[Sample]:
-    """The attacks of one writer, then the harmless texts, as they are."""
+    """The attacks of one writer, then the harmless texts, as they are; some wrote harmless ones alone."""
     for prefix in ("attacks", "benign"):
+        if not (_DATA / f"{prefix}-{name}.toml").is_file():
+            continue
         for kind, text in _read(f"{prefix}-{name}"):
             yield Sample(text, kind, name, part, is_attack=prefix == "attacks")
 
