@@ -184,11 +184,11 @@ def _with_failures(tracker: Reads, snapshot: Snapshot, state: RunState) -> Snaps
     except CogworksError:
         # Whoever decides will say so; nothing is repaired meanwhile.
         return snapshot
-    told = {
+    failures = {
         failing.pull.number: tracker.failed_checks(snapshot, failing)
         for failing in failing_heads(snapshot, state, pipeline, config)
     }
-    return snapshot.model_copy(update={"failed_checks": told})
+    return snapshot.model_copy(update={"failed_checks": failures})
 
 
 def refuse_lost_ledger(item: ReadItem) -> None:
@@ -293,14 +293,14 @@ def _standing(state: RunState, facts: Facts, pipelines: PipelineConfiguration) -
 def _foreign_heads(
     state: RunState, snapshot: Snapshot, facts: Facts, pipeline: Pipeline
 ) -> Mapping[SubItemKey, CommitOid]:
-    found: dict[SubItemKey, CommitOid] = {}
+    heads: dict[SubItemKey, CommitOid] = {}
     for item in state.sub_items or ():
         for node in pipeline.sub_item_exits:
             name = branch_of(state, pipeline, Instance(node, item.key))
             branch = snapshot.branches.get(name) if name else None
             if branch and name in facts.foreign_branches:
-                found[item.key] = branch.oid
-    return found
+                heads[item.key] = branch.oid
+    return heads
 
 
 def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipeline]:

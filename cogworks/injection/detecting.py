@@ -67,7 +67,7 @@ class Scan:
         return any(each.signature == STATISTICAL for each in self.findings)
 
 
-class _Found(NamedTuple):
+class _Match(NamedTuple):
     signature: Signature
     line: int
     weight: float
@@ -86,8 +86,8 @@ def _scanned(text: str, is_whole: bool) -> Scan:
     file = bundled()
     # JSON may carry unpaired surrogates, and nothing below could encode them.
     plain = lines_alike(text.encode("utf-8", "replace").decode())
-    found = list(_all_found(plain, file))
-    best = _best(found)
+    matches = list(_all_matches(plain, file))
+    best = _best(matches)
     score = max((_sum_near(each, best) for each in best), default=0.0)
     findings = tuple(_finding(each, file) for each in best) if score >= file.mark_at else ()
     # Signatures say more exactly what was found, so that the other layer is asked where they do not suffice.
@@ -104,7 +104,7 @@ def _scanned(text: str, is_whole: bool) -> Scan:
     )
 
 
-def _finding(each: _Found, file: SignatureFile) -> Finding:
+def _finding(each: _Match, file: SignatureFile) -> Finding:
     return Finding(
         signature=each.signature.id, kind=each.signature.kind, version=file.version, why=each.signature.why, line=each.line + 1,
         weight=round(each.weight, 3), how=each.how, said=each.said,
@@ -127,11 +127,11 @@ def _learned(weighed: Weighed | None, weights: Weights, file: SignatureFile) -> 
     )  # fmt: skip
 
 
-def _all_found(text: str, file: SignatureFile) -> Iterator[_Found]:
+def _all_matches(text: str, file: SignatureFile) -> Iterator[_Match]:
     plain = Reading(folded(text))
     lines = text.split("\n")
     seen: set[str] = set()
-    for each in _found(plain, file, talk=_talk(plain, file)):
+    for each in _matches(plain, file, talk=_talk(plain, file)):
         seen.add(each.signature.id)
         is_odd = each.line < len(lines) and is_obscured(lines[each.line])
         factor = _OBSCURED if is_odd and not each.how else 1.0
@@ -143,34 +143,37 @@ def _all_found(text: str, file: SignatureFile) -> Iterator[_Found]:
 
 def _disguised(
     text: str, plain: Reading, file: SignatureFile, seen: set[str], depth: int
-) -> Iterator[_Found]:
+) -> Iterator[_Match]:
     """What shows only once a disguise is off; what the text says openly is not told twice."""
     talk = _talk(plain, file)
     if (latinised := skeleton(plain.text)) != plain.text:
         latin = Reading(latinised)
         # Who talks about injections may say so openly around a disguise, or only within it.
         is_meant = talk | _talk(latin, file)
-        yield from _again(_found(latin, file, talk=is_meant), seen, "other letters", _OBSCURED)
+        yield from _again(_matches(latin, file, talk=is_meant), seen, "other letters", _OBSCURED)
     for name, spelt in spellings(plain.text):
-        yield from _again(_found(Reading(spelt), file, talk=talk), seen, name, _OBSCURED)
+        yield from _again(_matches(Reading(spelt), file, talk=talk), seen, name, _OBSCURED)
     for whole in rewritten(text):
         reading = Reading(folded(whole.text))
         is_meant = talk | _talk(reading, file)
-        yield from _again(_found(reading, file, talk=is_meant), seen, whole.encoding, _ENCODED)
+        yield from _again(_matches(reading, file, talk=is_meant), seen, whole.encoding, _ENCODED)
     if depth >= MAX_DEPTH:
         return
     around = Reading(text)
     for part in decoded_parts(text):
         inner = Reading(folded(part.text))
         is_meant = talk | _talk(inner, file)
-        within = [*_found(inner, file, talk=is_meant), *_disguised(part.text, inner, file, set(), depth + 1)]
+        within = [
+            *_matches(inner, file, talk=is_meant),
+            *_disguised(part.text, inner, file, set(), depth + 1),
+        ]
         factor = _MENTIONED if _is_mention(around, (part.start, part.start), talk) else _ENCODED
         line = around.line_of(part.start)
         yield from _again((each._replace(line=line) for each in within), seen, part.encoding, factor)
 
 
-def _again(found: Iterable[_Found], seen: set[str], how: str, factor: float) -> Iterator[_Found]:
-    for each in found:
+def _again(matches: Iterable[_Match], seen: set[str], how: str, factor: float) -> Iterator[_Match]:
+    for each in matches:
         if each.signature.id not in seen:
             yield each._replace(weight=each.weight * factor, how=how)
 
@@ -200,7 +203,7 @@ def _has_topic(text: str, file: SignatureFile) -> bool:
     return file.topics.search(text.encode("utf-8", "replace")) is not None
 
 
-def _found(reading: Reading, file: SignatureFile, *, talk: _Talk) -> Iterator[_Found]:
+def _matches(reading: Reading, file: SignatureFile, *, talk: _Talk) -> Iterator[_Match]:
     raw = reading.text.encode("utf-8", "replace")
     is_ascii = len(raw) == len(reading.text)
     harmless = [match.span() for match in file.harmless.finditer(reading.words)]
@@ -227,7 +230,7 @@ def _found(reading: Reading, file: SignatureFile, *, talk: _Talk) -> Iterator[_F
             end = place + len(match.group(0).decode("utf-8", "ignore").strip()) - 1
             weight, how = _weighed(signature, reading, (place, end), near, talk=talk, file=file)
             said = match.group(0).decode("utf-8", "replace").strip()
-            yield _Found(signature, reading.line_of(place), weight, how, said[:300])
+            yield _Match(signature, reading.line_of(place), weight, how, said[:300])
 
 
 def _weighed(
@@ -262,20 +265,20 @@ def _is_told(near: Sequence[str], file: SignatureFile) -> bool:
     return not file.subjects.isdisjoint(near) and file.spoken_to.isdisjoint(near)
 
 
-def _best(found: Sequence[_Found]) -> list[_Found]:
+def _best(matches: Sequence[_Match]) -> list[_Match]:
     """One finding for each signature and line, the heaviest."""
-    kept: dict[tuple[str, int], _Found] = {}
-    for each in found:
+    kept: dict[tuple[str, int], _Match] = {}
+    for each in matches:
         key = (each.signature.id, each.line)
         if key not in kept or kept[key].weight < each.weight:
             kept[key] = each
     return sorted(kept.values(), key=lambda each: (each.line, -each.weight, each.signature.id))
 
 
-def _sum_near(middle: _Found, found: Sequence[_Found]) -> float:
+def _sum_near(middle: _Match, matches: Sequence[_Match]) -> float:
     """The weights of the different signatures around one place."""
     heaviest: dict[str, float] = {}
-    for each in found:
+    for each in matches:
         if abs(each.line - middle.line) <= _NEAR_LINES:
             name = each.signature.id
             # Once for each signature: repeating an order makes it no surer that it is one.

@@ -49,7 +49,7 @@ _LIKE = dict(
 
 def lines_alike(text: str) -> str:
     """The text with one kind of line break; every later step keeps its lines."""
-    return _BREAKS.sub(lambda found: "\n" if found[0][0] == "\r" else " ", text)
+    return _BREAKS.sub(lambda match: "\n" if match[0][0] == "\r" else " ", text)
 
 
 def visible(text: str) -> str:
@@ -79,7 +79,7 @@ def _folded_line(line: str) -> str:
 
 
 def _enclosed(text: str) -> str:
-    return _ENCLOSED.sub(lambda found: latin(found[0]), text)
+    return _ENCLOSED.sub(lambda match: latin(match[0]), text)
 
 
 def skeleton(text: str) -> str:
@@ -155,14 +155,14 @@ _TURNED_WORDS = re.compile(
 
 def decoded_parts(text: str) -> Iterator[Decoded]:
     """Every part of a text that is an encoding of another one."""
-    found = 0
+    count = 0
     for name, pattern, decode in _PARTS:
         for match in pattern.finditer(text):
             plain = decode(match[0])
             if plain is None or not _is_writing(plain):
                 continue
-            found += 1
-            if found > MAX_PARTS:
+            count += 1
+            if count > MAX_PARTS:
                 return
             yield Decoded(plain, match.start(), name)
 
@@ -251,19 +251,19 @@ _PARTS: tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...] = (
 
 
 def _unescaped(text: str) -> str:
-    def char(found: re.Match[str]) -> str:
-        code = int(found[1] or found[2], 16) if found[1] or found[2] else int(found[3], 8)
+    def char(match: re.Match[str]) -> str:
+        code = int(match[1] or match[2], 16) if match[1] or match[2] else int(match[3], 8)
         # A surrogate has no UTF-8, and a break would shift the lines that findings name.
         is_fine = code < 0x110000 and not 0xD800 <= code < 0xE000 and code not in (10, 13)
-        return chr(code) if is_fine else found[0]
+        return chr(code) if is_fine else match[0]
 
     return _ESCAPED.sub(char, text)
 
 
 def _unquoted(text: str) -> str:
-    def word(found: re.Match[str]) -> str:
+    def word(match: re.Match[str]) -> str:
         # What stands in a query is read as words.
-        apart = re.sub(r"[?&=+]", " ", found[0])
+        apart = re.sub(r"[?&=+]", " ", match[0])
         return _PERCENT.sub(
             lambda codes: _one_line(bytes.fromhex(codes[0].replace("%", "")).decode("utf-8", "replace")),
             apart,
@@ -276,11 +276,11 @@ def _unprintable(text: str) -> str:
     # Quoted-printable: three codes at least, else `=20` is arithmetic.
     if len(_QUOTED.findall(text)) < 3:
         return text
-    return _QUOTED.sub(lambda found: _one_line(chr(int(found[1], 16))) if found[1] else "\n", text)
+    return _QUOTED.sub(lambda match: _one_line(chr(int(match[1], 16))) if match[1] else "\n", text)
 
 
 def _entities(text: str) -> str:
-    return _ENTITY.sub(lambda found: _one_line(html.unescape(found[0])), text)
+    return _ENTITY.sub(lambda match: _one_line(html.unescape(match[0])), text)
 
 
 def _one_line(text: str) -> str:
@@ -300,19 +300,19 @@ def _turned(text: str) -> str:
 def _turned_words(text: str) -> str:
     if len(_TURNED_WORDS.findall(text)) < 2:
         return text
-    return re.sub(r"\w+", lambda found: found[0][::-1], text)
+    return re.sub(r"\w+", lambda match: match[0][::-1], text)
 
 
 def _glued(text: str) -> str:
     """The strings of each few lines put together, as `a = 'ig'; b = 'nore'` asks for."""
     lines = text.split("\n")
     pieces = [["".join(groups) for groups in _STRING.findall(line)] for line in lines]
-    made = []
+    glued_lines = []
     for at in range(len(lines)):
-        near = [piece for found in pieces[max(0, at - 3) : at + 1] for piece in found][-12:]
+        near = [piece for strings in pieces[max(0, at - 3) : at + 1] for piece in strings][-12:]
         # Both ways, for nobody knows whether the pieces are words or parts of words.
-        made.append(f"{''.join(near)} . {' '.join(near)}" if pieces[at] and len(near) > 1 else "")
-    return "\n".join(made) if any(made) else text
+        glued_lines.append(f"{''.join(near)} . {' '.join(near)}" if pieces[at] and len(near) > 1 else "")
+    return "\n".join(glued_lines) if any(glued_lines) else text
 
 
 _WHOLES: tuple[tuple[str, Callable[[str], str]], ...] = (

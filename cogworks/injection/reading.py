@@ -43,9 +43,9 @@ class Spans:
     ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, found: Iterable[tuple[int, int]]) -> "Spans":
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> "Spans":
         joined: list[tuple[int, int]] = []
-        for start, end in sorted(found):
+        for start, end in sorted(pairs):
             if joined and start < joined[-1][1]:
                 joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
             else:
@@ -82,7 +82,7 @@ class Reading:
     def __post_init__(self) -> None:
         begins, places, pieces, at = [], [], [b" "], 1
         # Emphasis goes, its place stays: what is around a word must not change where it stands.
-        calm = _EMPHASIS.sub(lambda found: "\x00" * len(found[0]), self.text)
+        calm = _EMPHASIS.sub(lambda emphasis: "\x00" * len(emphasis[0]), self.text)
         last = 0
         for match in _SPLIT.finditer(calm):
             words = _parts(match[0].replace("\x00", ""))
@@ -101,18 +101,18 @@ class Reading:
         object.__setattr__(self, "_begins", tuple(begins))
         object.__setattr__(self, "_places", tuple(places))
 
-    def place_of(self, found: int) -> int:
+    def place_of(self, at_byte: int) -> int:
         """Where in the text the word begins that holds a place of `words`."""
-        at = bisect_right(self._begins, found) - 1
+        at = bisect_right(self._begins, at_byte) - 1
         if at < 0:
             return 0
         # A match is found in bytes, a place is counted in characters.
-        return self._places[at] + len(self.words[self._begins[at] : found].decode("utf-8", "ignore"))
+        return self._places[at] + len(self.words[self._begins[at] : at_byte].decode("utf-8", "ignore"))
 
-    def before(self, found: int, count: int) -> tuple[str, ...]:
+    def before(self, at_byte: int, count: int) -> tuple[str, ...]:
         """The words of the same line, clause and title before a place of `words`, the nearest last."""
-        first = self.hidden.around(self.place_of(found)) or 0
-        at = bisect_right(self._begins, found) - 1
+        first = self.hidden.around(self.place_of(at_byte)) or 0
+        at = bisect_right(self._begins, at_byte) - 1
         near: list[str] = []
         while at > 0 and len(near) < count:
             is_broken = "\n" in self.text[self._places[at - 1] : self._places[at]]
@@ -147,8 +147,8 @@ class Reading:
         return self._shown(_CODE, _FENCED, _CITED)
 
     def _shown(self, *patterns: re.Pattern[str]) -> Spans:
-        found = (match.span() for pattern in patterns for match in pattern.finditer(self.text))
-        return Spans.of(span for span in found if not self.is_title(span[0]))
+        stretches = (match.span() for pattern in patterns for match in pattern.finditer(self.text))
+        return Spans.of(span for span in stretches if not self.is_title(span[0]))
 
     def is_title(self, place: int) -> bool:
         """Whether a place lies in a title, an alt text or an attribute."""
@@ -230,10 +230,10 @@ _FILLERS = [
 def spellings(text: str) -> Iterator[tuple[str, str]]:
     """How the text was disguised, and how it reads then; nothing where it has no such words. Lines stay."""
     for name, other in (
-        ("digits for letters", _MIXED.sub(lambda found: found[0].translate(_LEET), text)),
-        ("letters apart", _SPACED.sub(lambda found: f" {_words(_joined(found[0]))} ", text)),
-        ("words without blanks", _LONG.sub(lambda found: _words(found[0]), text)),
-        ("words in a chain", _CHAINED.sub(lambda found: _unchained(found[0]), text)),
+        ("digits for letters", _MIXED.sub(lambda run: run[0].translate(_LEET), text)),
+        ("letters apart", _SPACED.sub(lambda run: f" {_words(_joined(run[0]))} ", text)),
+        ("words without blanks", _LONG.sub(lambda run: _words(run[0]), text)),
+        ("words in a chain", _CHAINED.sub(lambda run: _unchained(run[0]), text)),
     ):
         if other != text:
             yield name, other

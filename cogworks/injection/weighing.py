@@ -124,10 +124,10 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 def topics_of(word: str) -> frozenset[str]:
     """What one word is about, in every language of the lexicon."""
     known = lexicon()
-    found = known.exact.get(word, frozenset())
+    topics = known.exact.get(word, frozenset())
     for end in range(2, min(len(word), known.longest_stem) + 1):
-        found |= known.stems.get(word[:end], frozenset())
-    return found
+        topics |= known.stems.get(word[:end], frozenset())
+    return topics
 
 
 class _Token(NamedTuple):
@@ -198,13 +198,13 @@ def _topics(tokens: Sequence[_Token]) -> Iterator[frozenset[str]]:
             for match in known.unspaced_pattern.finditer(each.text):
                 yield known.unspaced[match[0]]
         elif each.kind == "word":
-            found = topics_of(each.text[:_LONGEST])
+            topics = topics_of(each.text[:_LONGEST])
             for row, topic in known.rows.get(each.text, ()):
                 if tuple(words[at : at + len(row)]) == row:
-                    found |= {topic}
+                    topics |= {topic}
             at += 1
-            if found:
-                yield found
+            if topics:
+                yield topics
 
 
 def _relations(topics: Sequence[frozenset[str]]) -> Iterator[str]:
@@ -255,9 +255,9 @@ class Weights:
     def sum_of(self, features: Features) -> float:
         """How much some features speak for an order, the bias apart."""
         total = 0.0
-        for found, weights in zip(features, self.groups, strict=True):
-            if found:
-                total += sum(weights.get(each, 0) for each in found) / math.sqrt(len(found))
+        for names, weights in zip(features, self.groups, strict=True):
+            if names:
+                total += sum(weights.get(each, 0) for each in names) / math.sqrt(len(names))
         return total * self.scale
 
     def score(self, features: Features) -> float:
@@ -331,7 +331,7 @@ def sentences_of(text: str, plain: str | None = None) -> Iterator[Sentence]:
 
 
 def _latinised(text: str) -> str:
-    return text if text.isascii() else _MIXED.sub(lambda found: skeleton(found[0]), text)
+    return text if text.isascii() else _MIXED.sub(lambda word: skeleton(word[0]), text)
 
 
 def _decoded(text: str, outer: str, *, depth: int, line: int = -1) -> Iterator[Sentence]:

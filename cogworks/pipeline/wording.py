@@ -78,7 +78,7 @@ def worded(
     """
     asked = requests[-1] if requests else None
     inputs = state.inputs
-    found: dict[SubItemKey | None, Wording] = {}
+    wordings: dict[SubItemKey | None, Wording] = {}
     doubts: list[Doubt] = []
     for text in texts:
         if text.is_ours:
@@ -89,11 +89,11 @@ def worded(
             doubts.append(judged)
         pinned = _pinned(text, inputs) if isinstance(judged, Doubt) else judged
         if pinned is not None:
-            found[text.sub_item] = pinned
+            wordings[text.sub_item] = pinned
     after = inputs.model_copy(
         update={
-            "request": found.pop(None, inputs.request),
-            "sub_requests": {key: wording for key, wording in found.items() if key is not None},
+            "request": wordings.pop(None, inputs.request),
+            "sub_requests": {key: wording for key, wording in wordings.items() if key is not None},
             "doubts": tuple(doubts),
         }
     )
@@ -199,13 +199,17 @@ def suspected(
     """
     answered_for = {each.digest for each in state.inputs.cleared}
     left_to_reader = (TITLE, BODY) if is_read else ()
-    found = (*_found(texts, answered_for, left_to_reader), *reports(state.inputs, issue)) if holds else ()
-    if found == state.inputs.contaminated:
+    contaminated_texts = (
+        (*_orders_in(texts, answered_for, left_to_reader), *reports(state.inputs, issue)) if holds else ()
+    )
+    if contaminated_texts == state.inputs.contaminated:
         return state
-    return state.model_copy(update={"inputs": state.inputs.model_copy(update={"contaminated": found})})
+    return state.model_copy(
+        update={"inputs": state.inputs.model_copy(update={"contaminated": contaminated_texts})}
+    )
 
 
-def _found(
+def _orders_in(
     texts: Iterable[tuple[str, str]], answered_for: Collection[str], left_to_reader: Collection[str]
 ) -> Iterator[Contaminated]:
     # Slow to load, and a step that waits reads nothing.
@@ -278,9 +282,13 @@ def reports(inputs: Inputs, issue: str) -> tuple[Contaminated, ...]:
 
 def remark(orders: Sequence[str]) -> str:
     """What people are told of passages for which nothing waits; empty where there are none."""
-    told = "; ".join(f"`{_fit(passage)}`" for passage in orders)
+    passages = "; ".join(f"`{_fit(passage)}`" for passage in orders)
     ending = "It was shown as data and nothing waited for it; look at what came of it."
-    return f"The issue tries to steer whoever reads it, as a model judges: {told}. {ending}" if told else ""
+    return (
+        f"The issue tries to steer whoever reads it, as a model judges: {passages}. {ending}"
+        if passages
+        else ""
+    )
 
 
 def _place(passage: str, title: str) -> str:
@@ -305,21 +313,21 @@ def answered(inputs: Inputs, *, by: str, why: str) -> Inputs:
     return inputs.model_copy(update={"contaminated": (), "cleared": (*inputs.cleared, *new)})
 
 
-def question(found: tuple[Contaminated, ...]) -> WaitingFor:
+def question(texts: tuple[Contaminated, ...]) -> WaitingFor:
     """What a person has to decide about these texts."""
-    told = "; ".join(_told(each) for each in found[:MAX_NAMED])
-    more = f"; and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
-    is_read = any(each.kind == REPORTED for each in found)
+    sentences = "; ".join(_in_words(each) for each in texts[:MAX_NAMED])
+    more = f"; and {len(texts) - MAX_NAMED} more" if len(texts) > MAX_NAMED else ""
+    is_read = any(each.kind == REPORTED for each in texts)
     so_far = "Nothing further is begun" if is_read else "No model has read it"
     return WaitingFor(
         kind="resume",
         who="anyone with write permission",
-        ask=f"{told}{more}. {so_far}; edit the text, or say why it may be used as it is",
+        ask=f"{sentences}{more}. {so_far}; edit the text, or say why it may be used as it is",
         paste="/cogworks resume <why>",
     )
 
 
-def _told(each: Contaminated) -> str:
+def _in_words(each: Contaminated) -> str:
     if each.kind == REPORTED:
         return f"{each.source} {each.why}: `{each.quote}` [a model judges so and may be wrong]"
     how = f", {each.how}" if each.how else ""
