@@ -267,5 +267,9 @@ def test_a_text_that_gives_orders_is_marked_beside_its_name_and_a_clean_one_is_n
 
 
 def test_a_name_that_we_give_a_text_is_no_order() -> None:
-    for name in ("what the failing tests say", "what the reviewers said", "result 2: definition add_paragraph"):
+    for name in (
+        "what the failing tests say",
+        "what the reviewers said",
+        "result 2: definition add_paragraph",
+    ):
         assert f'of="{name}"' in delimited("x = 1", name)
