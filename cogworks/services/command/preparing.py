@@ -83,8 +83,8 @@ def _choices(ground: Ground, plain: Ground, provision: Provision) -> Iterator[Ch
     recipe = ground.recipe
     setup_source = provision.setup.source
     source = plain.outward(setup_source) if plain.recipe.source.startswith(setup_source) else setup_source
-    for line in provision.setup.lines:
-        yield Choice(what=f"setup `{line}`", source=source)
+    for number, line in enumerate(provision.setup.lines):
+        yield Choice(what=f"setup `{line}`", source=source, why="" if number else provision.setup.why)
     if provision.setup.script.strip():
         yield Choice(what="setup", source=SCRIPT)
     test_source = plain.source if ground is plain else _CONFIGURED

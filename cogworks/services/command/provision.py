@@ -22,9 +22,10 @@ from cogworks.services.command.fetching import (
     own_cache,
 )
 from cogworks.services.command.ground import CONFIGURED, Ground, Machine, NotReady
+from cogworks.services.command.managers import Manager
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
-from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
+from cogworks.services.command.toolchains import Toolchain, how_to_get, packaged_version, toolchain_of
 from cogworks.services.python.building.checkout import Checkout, checkout_of, store_of, text_of
 from cogworks.services.python.keeping import Kept, made_environment
 from cogworks.services.setup.layers import FILES, HOME
@@ -130,11 +131,11 @@ def _maker(
     proxies = dict(own_registries(machine.settings, home).variables).get("GOPROXY", "")
     means = running.Means(
         machine.isolation,
-        machine.search_path,
+        # What a setup installs comes before what is on this machine, as it does in every run.
+        os.pathsep.join([*tools.folders, machine.search_path]),
         machine.settings,
         home,
         readable=tools.readable,
-        programs=tuple(map(Path, tools.folders)),
         variables=own_cache(tools.variables, proxies),
         hints=hints,
     )
@@ -191,7 +192,21 @@ def _setup_of(
     needs_setup = recipe.language == ground.recipe.language and _is_wanted(
         recipe.language, checkout, ground.toolchain, machine
     )
-    return Setup(recipe.setup if needs_setup else (), source=recipe.source.partition(",")[0])
+    setup = Setup(recipe.setup if needs_setup else (), source=recipe.source.partition(",")[0])
+    return _with_manager(setup, recipe.manager, machine)
+
+
+def _with_manager(setup: Setup, manager: Manager, machine: Machine) -> Setup:
+    """The setup that begins with the package manager that the project pins, where this machine has another version and npm."""
+    if not setup.lines or not manager.program or shutil.which("npm", path=machine.search_path) is None:
+        return setup
+    here = packaged_version(manager.program, machine.search_path)
+    if here == manager.version:
+        return setup
+    is_here = shutil.which(manager.program, path=machine.search_path) is not None
+    other = f"has {here or 'one that does not tell its version'}" if is_here else "has none"
+    why = f"`packageManager` pins {manager.program} {manager.version}, and this machine {other}"
+    return setup._replace(lines=(manager.installing, *setup.lines), brings=manager.program, why=why)
 
 
 def _is_wanted(language: str, checkout: Checkout, toolchain: Toolchain, machine: Machine) -> bool:
@@ -222,7 +237,7 @@ def _refuse_missing(setup: Setup, machine: Machine) -> None:
     if setup.source.startswith(".cogworks/") or setup.script.strip():
         return
     for program in (line.split()[0] for line in setup.lines):
-        if shutil.which(program, path=machine.search_path) is None:
+        if program != setup.brings and shutil.which(program, path=machine.search_path) is None:
             problem = f"{setup.source} asks for `{program}`, not on this machine's PATH"
             raise NotReady(f"{problem}: {_how_to_get(program, machine)}", ErrorCode.TOOL_NOT_FOUND)
 
@@ -241,7 +256,8 @@ def _how_to_get(program: str, machine: Machine) -> str:
 def _tools(setup: Setup, recipe: Recipe, machine: Machine) -> Toolchain:
     """The programs that a setup starts with: those of the recipe, and the first word of each line."""
     first = [line.split()[0] for line in setup.lines if line.split() and "/" not in line.split()[0]]
-    available = [each for each in first if shutil.which(each, path=machine.search_path)]
+    own = [each for each in first if each != setup.brings]
+    available = [each for each in own if shutil.which(each, path=machine.search_path)]
     return toolchain_of(
         tuple(dict.fromkeys([*recipe.programs, *available])), machine.search_path, home=machine.home
     )

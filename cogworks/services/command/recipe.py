@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from cogworks.services.command.managers import Manager
+
 REPORT = "$COGWORKS_REPORT"
 """Stands in a command for the file that the report belongs into."""
 INSIDE = "$COGWORKS_INSIDE"
@@ -21,6 +23,8 @@ class Recipe(NamedTuple):
     report_file: str = ""
     """Pattern of the reports below the root; empty: standard output, or `REPORT` where the command names it."""
     setup: tuple[str, ...] = ()
+    manager: Manager = Manager()  # frozen
+    """What the setup runs with, where this machine has another version."""
     lint: str = ""
     format: str = ""
     programs: tuple[str, ...] = ()

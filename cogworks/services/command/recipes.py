@@ -8,12 +8,22 @@ from typing import Any
 
 from cogworks.domain_services.languages import languages_at
 from cogworks.services.command.fetching import is_workflow, with_own_options
+from cogworks.services.command.managers import installing_line
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 from cogworks.services.command.scripts import of_packages, of_script
 
 _MOST_POM_CHARS = 1_000_000
 _READ = frozenset(
-    {"package.json", "Makefile", "Gemfile", "Rakefile", "composer.json", "Cargo.toml", "pom.xml"}
+    {
+        "package.json",
+        ".yarnrc.yml",
+        "Makefile",
+        "Gemfile",
+        "Rakefile",
+        "composer.json",
+        "Cargo.toml",
+        "pom.xml",
+    }
 )
 _BY_FIRST_WORD = ("ruby", "php")
 _STARTED = re.compile(
@@ -123,28 +133,18 @@ def _typescript(texts: Texts) -> Recipe:
     has_script = "test" in scripts and "no test specified" not in scripts["test"]
     script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
     recipe = of_script(script, scripts, packages) if has_script else of_packages(packages)
-    setup, workflow = with_own_options(_node_setup(texts), texts) if packages else ("", "")
+    line, manager = installing_line(manifest, texts)
+    setup, workflow = with_own_options(line, texts) if packages else ("", "")
     own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()
     return recipe._replace(
         language="typescript",
         setup=(setup,) if setup else (),
+        manager=manager,
         notes=(*dict.fromkeys(recipe.notes), *own),
         lint="eslint --format json {files}" if "eslint" in packages else "",
         format="prettier --write {files}" if "prettier" in packages else "",
         programs=("node",),
     )
-
-
-def _node_setup(texts: Texts) -> str:
-    for lock, command in (
-        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-        ("yarn.lock", "yarn install --frozen-lockfile"),
-        ("package-lock.json", "npm ci"),
-        ("npm-shrinkwrap.json", "npm ci"),
-    ):
-        if lock in texts:
-            return command
-    return "npm install"
 
 
 def _go(texts: Texts) -> Recipe:

@@ -217,6 +217,7 @@ _OFFLINE = {
     "CARGO_NET_OFFLINE": "true",
     "CARGO_TERM_COLOR": "never",
     "RUST_BACKTRACE": "0",
+    "YARN_ENABLE_NETWORK": "0",
     "npm_config_offline": "true",
     "npm_config_update_notifier": "false",
     "npm_config_fund": "false",

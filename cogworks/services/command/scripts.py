@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 
@@ -16,10 +17,15 @@ _CALLS = re.compile(
 )
 """Several of them, one after the other."""
 _LOOKS = re.compile(
-    r"^(?:npx )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|dtslint|publint|"
+    r"^(?:(?:npx|yarn|pnpm)(?: (?:run|exec))? )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|dtslint|publint|"
     r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip|eclint|evalmd|es-check|@pkgjs/support)(?:\s|$)"
 )
 """What looks at sources and leaves nothing that a test could need."""
+_SET = r"\w+=[\w.,:/@+-]* "
+_PLAIN_SETS = re.compile(rf"(?:{_SET})+")
+_SETS = re.compile(rf"(?:cross-env )?(?:{_SET})+")
+_MEASURES = re.compile(r"(?:nyc|c8) (?:-\S+ )*")
+"""What may stand before the call of a script; values that a shell reads in its own way are left to it."""
 _OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})
 """The package, and those that bring it with them."""
 _PROGRAM = re.compile(
@@ -41,18 +47,18 @@ def of_script(script: str, scripts: Mapping[str, str], packages: Collection[str]
     running = {
         place: step_recipe
         for place, step in enumerate(steps)
-        if (step_recipe := _runner(step) or (_program(step) if is_tape else None)) is not None
+        if (step_recipe := _runner(step.command) or (_program(step.command) if is_tape else None)) is not None
     }
     # A suite of tape may run twice; with other runners it would be unknown whose a report is.
     if not running or (len(running) > 1 and any(each.runner != "tape" for each in running.values())):
         return Recipe(runner="script", test=script, source=source)
     recipe = running[max(running)]
     kept = {
-        place: running[place].test if place in running else step
+        place: step.running(running[place].test) if place in running else step.plain
         for place, step in enumerate(steps[: max(running) + 1])
-        if place in running or not _LOOKS.match(step)
+        if place in running or not _LOOKS.match(step.command)
     }
-    left_out = [step for place, step in enumerate(steps) if place not in kept]
+    left_out = [step.plain for place, step in enumerate(steps) if place not in kept]
     listed = ", ".join(f"`{each}`" for each in left_out)
     note = f"of the script `test` these do not run with the tests: {listed}"
     notes = (note, *recipe.notes) if left_out else recipe.notes
@@ -68,18 +74,57 @@ def of_packages(packages: Mapping[str, str]) -> Recipe:
     return Recipe(notes=(note,), source="package.json")
 
 
-def _steps(script: str, scripts: Mapping[str, str], level: int) -> list[str]:
+class _Step(NamedTuple):
+    """One command of a script, and what stands before it."""
+
+    variables: str
+    """As `sh` sets them, with a space behind each; empty: none."""
+    measures: str
+    """The program that measures coverage meanwhile, with its options and a space; empty: none."""
+    command: str
+
+    @property
+    def plain(self) -> str:
+        """Without what measures it."""
+        return f"{self.variables}{self.command}"
+
+    def running(self, command: str) -> str:
+        """Another command in its place: tests may need what measures them, which loads modules in its own way."""
+        return f"{self.variables}{self.measures}{command}"
+
+    def around(self, inner: "_Step") -> "_Step":
+        """One of the commands that this one calls, with what stands before both."""
+        return _Step(f"{self.variables}{inner.variables}", f"{self.measures}{inner.measures}", inner.command)
+
+
+def _steps(script: str, scripts: Mapping[str, str], level: int) -> list[_Step]:
     """The commands of a script one after the other, those of other scripts in the place of their names."""
-    steps: list[str] = []
-    for step in (part.strip() for part in _JOINT.split(script)):
-        called = _called(step)
+    steps: list[_Step] = []
+    for step in filter(None, (part.strip() for part in _JOINT.split(script))):
+        calling = _parted(step)
+        called = _called(calling.command)
         if called and level < _MOST_LEVELS and all(name in scripts for name in called):
             names = [each for name in called for each in (f"pre{name}", name, f"post{name}")]
-            for each in names:
-                steps += _steps(scripts.get(each, ""), scripts, level + 1)
-        elif step:
-            steps.append(step)
+            inner = (each for name in names for each in _steps(scripts.get(name, ""), scripts, level + 1))
+            steps += [calling.around(each) for each in inner]
+        else:
+            variables = _leading(_PLAIN_SETS, step)
+            steps.append(_Step(variables, "", step.removeprefix(variables)))
     return steps
+
+
+def _parted(step: str) -> _Step:
+    """A command that may call scripts."""
+    sets = _leading(_SETS, step)
+    measures = _leading(_MEASURES, step.removeprefix(sets))
+    more = _leading(_SETS, step.removeprefix(sets).removeprefix(measures))
+    variables = "".join(each.removeprefix("cross-env ") for each in (sets, more))
+    return _Step(variables, measures, step[len(f"{sets}{measures}{more}") :])
+
+
+def _leading(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.match(text)
+    return match[0] if match else ""
 
 
 def _called(step: str) -> list[str]:

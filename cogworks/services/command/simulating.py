@@ -41,6 +41,7 @@ from cogworks.services.command.selecting import (
 )
 from cogworks.services.command.toolchains import ASKING, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
+from cogworks.services.setup.last_words import failure_lines, names_error
 
 _TAIL_CHARS = 2_000
 _SHORTEST_S = 1.0
@@ -297,7 +298,12 @@ def _silent(result: LineResult) -> Problem:
     lines = plain_lines(result.text)
     first = next((place for place, line in enumerate(lines) if _FIRST_ERROR.match(line)), None)
     if first is None:
-        text = "\n".join(lines[-12:])[-_TAIL_CHARS:].strip()
+        last = failure_lines("\n".join(lines), 12)
+        # The last one counts as the reason, and many end with what says nothing: a bracket, the version of the program.
+        named = [line for line in last if names_error(line)]
+        text = "\n".join([*(line for line in last if line not in named[:1]), *named[:1]])[
+            -_TAIL_CHARS:
+        ].strip()
     else:
         # In one line: of several the last one counts as the reason, and these tools say theirs first.
         words = (line.strip() for line in lines[first : first + 12] if not _ADVICE.match(line))

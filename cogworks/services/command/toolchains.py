@@ -49,6 +49,9 @@ _VERSIONS = MappingProxyType(
     {"go": "go version", "java": "java -version", "ruby": "ruby --version", "make": "make --version"}
 )
 
+_MOST_FOLDERS = 3
+"""Between a program and the manifest of its package."""
+
 
 class Toolchain(NamedTuple):
     """The programs of a recipe on this machine."""
@@ -103,6 +106,23 @@ def how_to_get(program: str, least: str = "") -> str:
 def version_line(program: str) -> str:
     """The command by which a program says its version."""
     return _VERSIONS.get(program, f"{program} --version")
+
+
+def packaged_version(program: str, search_path: str) -> str:
+    """The version of a program that npm installed, read from its package; empty where it has none.
+
+    The program itself is not run: some read the folder they start in, and the one that Corepack puts there fetches another.
+    """
+    program_path = shutil.which(program, path=search_path)
+    place = Path(program_path).resolve() if program_path else Path()
+    for folder in place.parents[:_MOST_FOLDERS]:
+        try:
+            about = json.loads((folder / "package.json").read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(about, dict) and about.get("name") in (program, f"@{program}pkg/cli-dist"):
+            return str(about.get("version", ""))
+    return ""
 
 
 def version_in(text: str) -> str:

@@ -7,13 +7,12 @@ from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.pythons import NotBuilt
 from cogworks.services.sandbox.running import Ended
+from cogworks.services.setup.last_words import failure_text
 from cogworks.services.setup.registries import ALLOWED
 from cogworks.services.setup.setups import SCRIPT, Command, Setup
 
 _LAST_LINES, _FEW_LINES = 12, 4
 """Shown of what was said last, and where the cause is known."""
-_LAST_CHARS = 2_000
-_COLOURS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _INSTALLS = re.compile(
     r"\b(?:apt-get|apt|aptitude|yum|dnf|apk|pacman|brew|zypper)\b(?P<rest>[^;&|\n]{0,300})"
 )
@@ -125,7 +124,5 @@ def _packages(rest: str) -> list[str]:
 
 
 def _last_words(ended: Ended, most: int) -> str:
-    plain = _COLOURS.sub("", ended.output).replace("\r\n", "\n").replace("\r", "\n")
-    lines = [line.rstrip() for line in plain.splitlines() if line.strip()]
-    last = "\n".join(lines[-most:])[-_LAST_CHARS:]
+    last = failure_text(ended.output, most)
     return f"Its last words:\n{last}\n" if last else "It said nothing."

@@ -1,6 +1,8 @@
 """Connects to an allowed host: its name is resolved once, each address checked, and a checked one connected to."""
 
 import socket
+import threading
+import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +11,11 @@ from urllib.parse import unquote, urlsplit
 from cogworks.services.setup.registries import HTTPS, Registries, address_problem, plain_name, shown
 
 _CONNECT_S = 20.0
+_REMEMBERED_S = 300.0
+"""So long the addresses of a name are taken for its own."""
 _MOST_HEAD_BYTES = 16 * 1024
+_FAILED_S = 2.0
+"""So long nobody asks again for a name that could not be resolved: those who waited for that are told the same."""
 _NO_SUCH_NAME = (socket.EAI_NONAME, socket.EAI_NODATA)
 """How a resolver refuses a name for good; that it cannot be asked just now has other codes."""
 Resolve = Callable[[str, int], Sequence[str]]
@@ -114,6 +120,43 @@ def resolved(name: str, port: int) -> Sequence[str]:
     except UnicodeError as error:
         raise OSError(str(error)) from error
     return [str(place[0]) for _, _, _, _, place in entries]
+
+
+class Remembered:
+    """A resolver that asks another one for each name once in a while, however many connections want it at the same time.
+
+    Whoever installs packages connects a thousand times, and many a resolver answers only some who ask it all at once.
+    """
+
+    def __init__(
+        self, resolve: Resolve, *, lasts_s: float = _REMEMBERED_S, failure_lasts_s: float = _FAILED_S
+    ) -> None:
+        self._resolve = resolve
+        self._lasts_s = lasts_s
+        self._failure_lasts_s = failure_lasts_s
+        self._lock = threading.Lock()
+        self._turns: dict[str, threading.Lock] = {}
+        self._answers: dict[str, tuple[float, Sequence[str] | OSError]] = {}
+
+    def __call__(self, name: str, port: int) -> Sequence[str]:
+        """The addresses of a name."""
+        with self._lock:
+            turn = self._turns.setdefault(name, threading.Lock())
+        with turn:
+            until_s, answer = self._answers.get(name, (0.0, ()))
+            if time.monotonic() >= until_s:
+                answer = self._answer(name, port)
+                lasts_s = self._failure_lasts_s if isinstance(answer, OSError) else self._lasts_s
+                self._answers[name] = (time.monotonic() + lasts_s, answer)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    def _answer(self, name: str, port: int) -> Sequence[str] | OSError:
+        try:
+            return self._resolve(name, port)
+        except OSError as error:
+            return error
 
 
 def _first_connected(addresses: Sequence[str], name: str, port: int) -> socket.socket:

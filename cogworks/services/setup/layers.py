@@ -13,6 +13,8 @@ HOME, FILES = "home", "files"
 """Folders of what a setup leaves: what lies in the home of every run, and what is laid into every copy of the repository."""
 GEMS = ".gem"
 """Of a home, where gems are installed."""
+OWN_PREFIX = ".local"
+"""Of a home, below whose `bin` programs are found."""
 _INSTALLED = frozenset({"node_modules", "vendor"})
 """Folders of so many files that no run gets a copy of them where it can do without."""
 _SEPARATORS = (":", ",", "\\")
@@ -21,7 +23,7 @@ _SEPARATORS = (":", ",", "\\")
 
 def own_programs(home: Path) -> tuple[str, ...]:
     """Folders of a home with the programs that a setup installed there, for PATH."""
-    return (str(home / ".local/bin"), str(home / GEMS / "bin"))
+    return (str(home / OWN_PREFIX / "bin"), str(home / GEMS / "bin"))
 
 
 def lay_over(layers: Iterable[Path], copy: Path, *, apart: Path | None = None) -> tuple[Overlay, ...]:

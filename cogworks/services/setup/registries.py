@@ -261,7 +261,14 @@ def own_registries(settings: Mapping[str, str], home: Path, indexes: Iterable[st
     cargo = tuple(_of_cargo(Path(settings.get("CARGO_HOME") or home / ".cargo")))
     crates = (each.url for each in cargo if each.url)
     urls = (*(_plain(each) for each in indexes), *(_plain(url) for _, url in npm), *proxies, *crates)
-    values = {"npm_config_registry": _plain(default), "GOPROXY": ",".join(proxies)}
+    plain = _plain(default)
+    values = {
+        "npm_config_registry": plain,
+        # From 2 on Yarn has names of its own, and asks nobody without encryption whom it was not told of.
+        "YARN_NPM_REGISTRY_SERVER": plain,
+        "YARN_UNSAFE_HTTP_WHITELIST": (urlsplit(plain).hostname or "") if plain.startswith("http:") else "",
+        "GOPROXY": ",".join(proxies),
+    }
     variables = tuple((name, value) for name, value in values.items() if value)
     return Own(tuple(dict.fromkeys(urls)), variables, "".join(each.text for each in cargo))
 

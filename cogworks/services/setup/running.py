@@ -23,7 +23,7 @@ from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.running import Confined, Ended, run
 from cogworks.services.setup.complaints import Attempt, not_set_up
-from cogworks.services.setup.connecting import Way, proxies_of, resolved
+from cogworks.services.setup.connecting import Remembered, Way, proxies_of, resolved
 from cogworks.services.setup.door import OPENER, Door, through
 from cogworks.services.setup.forwarding import Traffic, proxy_door
 from cogworks.services.setup.harvest import harvested, notes_of, seen_in
@@ -152,7 +152,9 @@ def _run_all(
     if own.cargo:
         (room.home / ".cargo").mkdir()
         (room.home / ".cargo/config.toml").write_text(own.cargo, encoding="utf-8")
-    traffic = Traffic(Way(registries_of(means.settings, own), resolved, proxies_of(means.settings)))
+    traffic = Traffic(
+        Way(registries_of(means.settings, own), Remembered(resolved), proxies_of(means.settings))
+    )
     notes: list[str] = []
     with ExitStack() as stack:
         gateway = stack.enter_context(closing(Gateway(indexes)))
@@ -229,6 +231,9 @@ def _environment(room: _Room, means: Means, own: Own, doors: Sequence[Door]) -> 
         # Where the system has its own nothing may be written, whichever user runs this; those are found all the same.
         "GEM_HOME": str(room.home / GEMS),
         **dict.fromkeys(names, proxy),
+        # From 2 on Yarn hears of no proxy by the names that all others know.
+        "YARN_HTTP_PROXY": proxy,
+        "YARN_HTTPS_PROXY": proxy,
         "NO_PROXY": local,
         "no_proxy": local,
         "PIP_INDEX_URL": f"{index}/simple/",
@@ -261,6 +266,7 @@ _QUIET = {
     "PIP_ROOT_USER_ACTION": "ignore",
     "UV_NO_CACHE": "1",
     "UV_PYTHON_DOWNLOADS": "never",
+    "YARN_ENABLE_TELEMETRY": "0",
     "npm_config_audit": "false",
     "npm_config_fund": "false",
     "npm_config_update_notifier": "false",

@@ -33,6 +33,10 @@ class Setup(NamedTuple):
     variables: tuple[tuple[str, str], ...] = ()
     source: str = ".cogworks/config.toml"
     """What says the lines, for messages."""
+    brings: str = ""
+    """The program that the first line installs for the others; empty: none."""
+    why: str = ""
+    """Why it does."""
 
     @property
     def is_there(self) -> bool:

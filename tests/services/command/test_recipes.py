@@ -112,6 +112,42 @@ def test_scripts_that_are_called_silently_and_what_looks_at_documents_are_read_a
     assert recipe_of({"package.json": json.dumps({"scripts": scripts})}).test == "tape test/*.js"
 
 
+@pytest.mark.parametrize(
+    ("caller", "runs", "left_out"),
+    [
+        ("nyc yarn inner", "tsc && nyc mocha", "yarn eslint ."),
+        ("c8 --all -r=lcov npm run inner", "tsc && c8 --all -r=lcov mocha", "yarn eslint ."),
+        ("cross-env A=b nyc yarn inner", "A=b tsc && A=b nyc mocha", "A=b yarn eslint ."),
+        ("A=b,c yarn inner", "A=b,c tsc && A=b,c mocha", "A=b,c yarn eslint ."),
+        ("nyc cross-env A= pnpm inner", "A= tsc && A= nyc mocha", "A= yarn eslint ."),
+    ],
+)
+def test_a_script_is_read_behind_variables_and_its_tests_alone_are_measured(
+    caller: str, runs: str, left_out: str
+) -> None:
+    scripts = {"test": caller, "inner": "yarn build && mocha", "build": "yarn eslint . && tsc"}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == f"{runs} --reporter $COGWORKS_INSIDE/mocha.cjs"
+    assert f"`{left_out}`" in recipe.notes[0]
+
+
+def test_variables_stand_before_what_measures_a_script_that_sets_some_itself() -> None:
+    scripts = {"test": "A=b nyc yarn inner", "inner": "C=d mocha"}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == "A=b C=d nyc mocha --reporter $COGWORKS_INSIDE/mocha.cjs"
+
+
+@pytest.mark.parametrize(
+    "caller", ["A='b c' yarn inner", "A=$(b) yarn inner", "nyc --reporter lcov yarn inner", "nyc"]
+)
+def test_what_stands_before_a_script_and_cannot_be_told_is_run_as_it_stands(caller: str) -> None:
+    recipe = recipe_of({"package.json": json.dumps({"scripts": {"test": caller, "inner": "mocha"}})})
+
+    assert (recipe.runner, recipe.test) == ("script", caller)
+
+
 def test_what_runs_before_the_script_is_read_like_the_script_itself() -> None:
     scripts = {"pretest": "npm run lint && npm run build", "lint": "eslint .", "build": "tsc", "test": "nyc tape 'test/*.js'"}  # fmt: skip
     recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
@@ -142,6 +178,41 @@ def test_without_a_script_the_runner_among_the_packages_is_taken_and_without_tha
 )
 def test_the_lock_file_says_what_installs(lock: str, setup: str) -> None:
     assert of_package("jest", names=(lock,), jest="^29").setup == (setup,)
+
+
+@pytest.mark.parametrize(
+    ("texts", "pinned", "setup", "installs"),
+    [
+        ({}, "yarn@4.12.0", "yarn install --immutable", "@yarnpkg/cli-dist@4.12.0"),
+        ({}, "yarn@4.12.0+sha512.45ab", "yarn install --immutable", "@yarnpkg/cli-dist@4.12.0"),
+        ({}, "yarn@2.0.0-rc.27", "yarn install --immutable", "@yarnpkg/cli-dist@2.0.0-rc.27"),
+        ({}, "yarn@1.22.19", "yarn install --frozen-lockfile", "yarn@1.22.19"),
+        ({"pnpm-lock.yaml": ""}, "pnpm@9.1.0", "pnpm install --frozen-lockfile", "pnpm@9.1.0"),
+        ({"pnpm-lock.yaml": ""}, "yarn@4.12.0", "yarn install --immutable", "@yarnpkg/cli-dist@4.12.0"),
+        ({"yarn.lock": None, "package-lock.json": ""}, "yarn@4.12.0", "npm ci", ""),
+        ({".yarnrc.yml": "nodeLinker: node-modules\n"}, "yarn@4.12.0", "yarn install --immutable", "@yarnpkg/cli-dist@4.12.0"),
+        ({".yarnrc.yml": "a: 1\nyarnPath: .yarn/releases/yarn-4.12.0.cjs\n"}, "yarn@4.12.0", "yarn install --immutable", ""),
+        ({".yarnrc.yml": "yarnPath: .yarn/releases/yarn-3.6.cjs\n"}, "", "yarn install --immutable", ""),
+        ({".yarnrc.yml": "yarnPath: .yarn/releases/yarn-1.22.19.cjs\n"}, "", "yarn install --frozen-lockfile", ""),
+        ({}, "npm@10.2.0", "yarn install --frozen-lockfile", ""),
+        ({}, "yarn@4", "yarn install --frozen-lockfile", ""),
+        ({}, "yarn@^4.0.0", "yarn install --frozen-lockfile", ""),
+        ({}, "yarn@4.12.0; touch /tmp/x", "yarn install --frozen-lockfile", ""),
+        ({}, "yarn@4.12.0-$(id)", "yarn install --frozen-lockfile", ""),
+        ({}, "yarn@4.12.0\n", "yarn install --frozen-lockfile", ""),
+        ({}, "yarn@٤.12.0", "yarn install --frozen-lockfile", ""),
+        ({}, "yarn@https://example.com/yarn.js", "yarn install --frozen-lockfile", ""),
+        ({}, ["yarn@4.12.0"], "yarn install --frozen-lockfile", ""),
+    ],
+)  # fmt: skip
+def test_the_package_manager_that_a_project_pins_is_told_unless_it_brings_its_own(
+    texts: dict[str, str | None], pinned: object, setup: str, installs: str
+) -> None:
+    manifest = {"scripts": {"test": "jest"}, "devDependencies": {"jest": "^29"}, "packageManager": pinned}
+    files = {"package.json": json.dumps(manifest), "yarn.lock": "", **texts}
+    recipe = recipe_of({name: text for name, text in files.items() if text is not None})
+
+    assert (recipe.setup, recipe.manager.package) == ((setup,), installs)
 
 
 @pytest.mark.parametrize(

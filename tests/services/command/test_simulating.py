@@ -48,6 +48,22 @@ def test_a_file_that_node_cannot_load_is_a_collection_error_with_its_line(tmp_pa
     assert len(report.cases) == 2
 
 
+@needs("node")
+def test_a_runner_that_ends_before_any_test_is_told_by_the_error_and_not_by_the_bracket_behind_it(
+    tmp_path: Path,
+) -> None:
+    said = (
+        "✖ ERROR: Error [ERR_MODULE_NOT_FOUND]: Cannot find module './runtime'\n"
+        "    at finalizeResolution (node:internal/modules/esm/resolve:283:11) {\n  code: 'ERR_MODULE_NOT_FOUND'\n}\n"
+    )
+    laid_out(tmp_path, {"said": said, "tests.sh": "cat said >&2; exit 1\n"})
+    commands = Commands(test="sh tests.sh", report="node-test")
+
+    [error] = report_of(tmp_path, commands=commands).collection_errors
+    assert error.splitlines()[-1] == said.splitlines()[0]
+    assert "}" in error
+
+
 @pytest.mark.slow
 @needs("go")
 def test_a_module_of_go_is_tested_and_one_that_does_not_build_names_file_and_line(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cogworks.services.setup.connecting import Way, proxies_of
+from cogworks.services.setup.connecting import Remembered, Way, proxies_of
 from cogworks.services.setup.forwarding import Limits, Traffic, proxy_door
 from cogworks.services.setup.registries import Host, Registries
 from tests.limits import ENDS_WITHIN_S
@@ -324,3 +324,62 @@ def test_hosts_that_need_no_proxy_are_reached_without() -> None:
         caller.opened(f"CONNECT registry.example.com:{port} HTTP/1.1\n\n") as connection,
     ):
         assert status(connection).endswith("200 OK")
+
+
+def test_those_who_want_a_name_at_the_same_time_ask_the_resolver_once() -> None:
+    asked: list[str] = []
+    everybody = threading.Barrier(8)
+
+    def slow(name: str, _: int) -> Sequence[str]:
+        asked.append(name)
+        # Time for the others to ask as well.
+        threading.Event().wait(0.1)
+        return ["192.0.2.1"]
+
+    remembered = Remembered(slow)
+    found: list[Sequence[str]] = []
+
+    def ask() -> None:
+        everybody.wait(ENDS_WITHIN_S)
+        found.append(remembered("pypi.org", 443))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(ENDS_WITHIN_S)
+
+    assert (asked, found) == (["pypi.org"], [["192.0.2.1"]] * 8)
+    assert list(remembered("files.pythonhosted.org", 443)) == ["192.0.2.1"]
+    assert asked == ["pypi.org", "files.pythonhosted.org"]
+
+
+def test_addresses_and_failures_are_asked_for_anew_once_their_time_is_over() -> None:
+    answers: list[Sequence[str] | OSError] = [socket.gaierror(socket.EAI_AGAIN, "later"), ["192.0.2.1"], ["192.0.2.2"]]  # fmt: skip
+
+    def changing(_: str, __: int) -> Sequence[str]:
+        answer = answers.pop(0)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    remembered = Remembered(changing, lasts_s=0.0, failure_lasts_s=0.0)
+    with pytest.raises(socket.gaierror, match="later"):
+        remembered("pypi.org", 443)
+    assert remembered("pypi.org", 443) == ["192.0.2.1"]
+    assert remembered("pypi.org", 443) == ["192.0.2.2"]
+
+
+def test_a_failure_is_shared_by_those_who_come_right_after_it() -> None:
+    asked: list[str] = []
+
+    def failing(name: str, _: int) -> Sequence[str]:
+        asked.append(name)
+        raise socket.gaierror(socket.EAI_AGAIN, "later")
+
+    remembered = Remembered(failing, failure_lasts_s=ENDS_WITHIN_S)
+    for _ in range(3):
+        with pytest.raises(socket.gaierror, match="later"):
+            remembered("pypi.org", 443)
+
+    assert asked == ["pypi.org"]

@@ -25,6 +25,7 @@ def test_every_tool_s_own_configuration_is_read_without_credentials(tmp_path: Pa
     )
     assert dict(own.variables) == {
         "npm_config_registry": "https://npm.example.com/",
+        "YARN_NPM_REGISTRY_SERVER": "https://npm.example.com/",
         "GOPROXY": "https://go.example.com",
     }
     assert tomllib.loads(own.cargo) == tomllib.loads(FILES[".cargo/config.toml"])
@@ -44,7 +45,20 @@ def test_variables_come_before_files(tmp_path: Path) -> None:
     settings = {"NPM_CONFIG_REGISTRY": "https://other.example.com", "GOPROXY": "off"}
     own = own_registries(settings, laid_out(tmp_path, FILES))
 
-    assert dict(own.variables) == {"npm_config_registry": "https://other.example.com"}
+    assert dict(own.variables) == {
+        "npm_config_registry": "https://other.example.com",
+        "YARN_NPM_REGISTRY_SERVER": "https://other.example.com",
+    }
+
+
+def test_a_registry_without_encryption_is_named_to_yarn_which_would_not_ask_it(tmp_path: Path) -> None:
+    settings = {"npm_config_registry": "http://me:secret@npm.example.com:4873/"}
+
+    assert dict(own_registries(settings, tmp_path).variables) == {
+        "npm_config_registry": "http://npm.example.com:4873/",
+        "YARN_NPM_REGISTRY_SERVER": "http://npm.example.com:4873/",
+        "YARN_UNSAFE_HTTP_WHITELIST": "npm.example.com",
+    }
 
 
 def test_without_configuration_and_with_broken_files_there_is_nothing(tmp_path: Path) -> None:
