@@ -13,12 +13,16 @@ _PINNED = re.compile(
 )
 _OWN_YARN = re.compile(r"(?m)^yarnPath[ \t]*:[ \t]*(\S{1,300})")
 _CLASSIC = re.compile(r"(?:^|/)yarn-1\.[^/]*$")
+_LINKER = re.compile(r"(?m)^nodeLinker[ \t]*:[ \t]*['\"]?(?:node-modules|pnpm)\b")
 _LOCKS = (
     ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
     ("yarn.lock", "yarn install --frozen-lockfile"),
     ("package-lock.json", "npm ci"),
     ("npm-shrinkwrap.json", "npm ci"),
 )
+
+
+_IMMUTABLE = "yarn install --immutable"
 
 
 class Manager(NamedTuple):
@@ -66,8 +70,14 @@ def installing_line(manifest: Mapping[str, Any], texts: Mapping[str, str]) -> tu
     return (_of_yarn(line, is_classic=not _is_berry(pinned)) if program == "yarn" else line), pinned
 
 
+def starter_of(line: str, texts: Mapping[str, str]) -> str:
+    """What a command needs before it to find packages that `line` installed; empty where they lie in `node_modules`."""
+    is_plug_n_play = line == _IMMUTABLE and not _LINKER.search(texts.get(".yarnrc.yml", ""))
+    return "yarn " if is_plug_n_play else ""
+
+
 def _of_yarn(line: str, *, is_classic: bool) -> str:
-    return line if is_classic else line.replace("--frozen-lockfile", "--immutable")
+    return line if is_classic else _IMMUTABLE
 
 
 def _line(pinned: Manager, texts: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cogworks.domain_services.languages import languages_at
 from cogworks.services.command.fetching import is_workflow, with_own_options
-from cogworks.services.command.managers import installing_line
+from cogworks.services.command.managers import installing_line, starter_of
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 from cogworks.services.command.scripts import of_packages, of_script
 
@@ -132,8 +132,9 @@ def _typescript(texts: Texts) -> Recipe:
     packages = {**_strings(manifest.get("dependencies")), **_strings(manifest.get("devDependencies"))}
     has_script = "test" in scripts and "no test specified" not in scripts["test"]
     script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
-    recipe = of_script(script, scripts, packages) if has_script else of_packages(packages)
     line, manager = installing_line(manifest, texts)
+    starter = starter_of(line, texts)
+    recipe = of_script(script, scripts, packages, starter) if has_script else of_packages(packages, starter)
     setup, workflow = with_own_options(line, texts) if packages else ("", "")
     own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()
     return recipe._replace(
@@ -141,8 +142,8 @@ def _typescript(texts: Texts) -> Recipe:
         setup=(setup,) if setup else (),
         manager=manager,
         notes=(*dict.fromkeys(recipe.notes), *own),
-        lint="eslint --format json {files}" if "eslint" in packages else "",
-        format="prettier --write {files}" if "prettier" in packages else "",
+        lint=f"{starter}eslint --format json {{files}}" if "eslint" in packages else "",
+        format=f"{starter}prettier --write {{files}}" if "prettier" in packages else "",
         programs=("node",),
     )
 

@@ -34,12 +34,15 @@ _PROGRAM = re.compile(
 """Node with a file or folder of tests."""
 
 
-def of_script(script: str, scripts: Mapping[str, str], packages: Collection[str] = ()) -> Recipe:
+def of_script(
+    script: str, scripts: Mapping[str, str], packages: Collection[str] = (), starter: str = ""
+) -> Recipe:
     """What the script `test` says.
 
     Args:
         scripts: the others of the manifest, by name, for `npm run NAME` within it.
         packages: those that the manifest names; they say what a plain program runs.
+        starter: what a runner needs before it to find its packages, with a space behind; empty: nothing.
     """
     source = "package.json, scripts.test"
     steps = _steps(script, scripts, 0)
@@ -54,7 +57,7 @@ def of_script(script: str, scripts: Mapping[str, str], packages: Collection[str]
         return Recipe(runner="script", test=script, source=source)
     recipe = running[max(running)]
     kept = {
-        place: step.running(running[place].test) if place in running else step.plain
+        place: step.running(running[place].test, starter) if place in running else step.plain
         for place, step in enumerate(steps[: max(running) + 1])
         if place in running or not _LOOKS.match(step.command)
     }
@@ -65,11 +68,12 @@ def of_script(script: str, scripts: Mapping[str, str], packages: Collection[str]
     return recipe._replace(test=" && ".join(kept.values()), source=source, notes=notes)
 
 
-def of_packages(packages: Mapping[str, str]) -> Recipe:
+def of_packages(packages: Mapping[str, str], starter: str = "") -> Recipe:
     """What the packages say of a manifest without the script."""
     for name, make in _RUNNERS.items():
         if name in packages:
-            return make(name)._replace(source="package.json, devDependencies")
+            recipe = make(name)
+            return recipe._replace(test=f"{starter}{recipe.test}", source="package.json, devDependencies")
     note = "package.json names neither a script `test` nor a runner of tests that is known"
     return Recipe(notes=(note,), source="package.json")
 
@@ -88,9 +92,10 @@ class _Step(NamedTuple):
         """Without what measures it."""
         return f"{self.variables}{self.command}"
 
-    def running(self, command: str) -> str:
+    def running(self, command: str, starter: str) -> str:
         """Another command in its place: tests may need what measures them, which loads modules in its own way."""
-        return f"{self.variables}{self.measures}{command}"
+        own = f"{self.measures}{command}"
+        return f"{self.variables}{own if own.startswith('yarn ') else f'{starter}{own}'}"
 
     def around(self, inner: "_Step") -> "_Step":
         """One of the commands that this one calls, with what stands before both."""

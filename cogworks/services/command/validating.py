@@ -88,13 +88,18 @@ def for_files(line: str, paths: Sequence[str]) -> str:
     return line.replace(FILES, shlex.join(paths))
 
 
+def tool_of(line: str) -> str:
+    """The program that a line runs, also where Yarn starts it."""
+    return line.removeprefix("yarn ").partition(" ")[0]
+
+
 def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Machine) -> Checked:
     recipe = ground.recipe
     inner = [path for each in paths if (path := ground.inward(each)) is not None]
     if not recipe.lint or not inner:
         reason = "no linter is configured" if not recipe.lint else "none of its files was asked about"
-        return skipped(recipe.lint.split(" ")[0] or "lint", reason)
-    tool = recipe.lint.split(" ")[0]
+        return skipped(tool_of(recipe.lint) or "lint", reason)
+    tool = tool_of(recipe.lint)
     if ground.toolchain.missing:
         return skipped(tool, f"{', '.join(ground.toolchain.missing)} is not on this machine")
     if (why := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
@@ -175,7 +180,7 @@ def _formatted(
             words = room.without_places(result.text).strip()[-500:]
             return (
                 {},
-                [left_out(".", f"unchanged: `{line.split(' ')[0]}` ended with {result.ended.code}: {words}")],
+                [left_out(".", f"unchanged: `{tool_of(line)}` ended with {result.ended.code}: {words}")],
                 {},
             )
         after = {path: file.data for path in paths if (file := read_file(room.copy, path)) is not None}

@@ -10,6 +10,7 @@ from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.command.compilers import Finding, findings_in
 from cogworks.services.command.ground import Commands
+from cogworks.services.command.validating import tool_of
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs
 
@@ -182,3 +183,11 @@ def test_preparing_names_the_program_that_is_missing(tmp_path: Path) -> None:
     assert error is not None
     assert error.code is ErrorCode.TOOL_NOT_FOUND
     assert "https://rustup.rs" in error.message
+
+
+@pytest.mark.parametrize(
+    ("line", "tool"),
+    [("eslint --format json {files}", "eslint"), ("yarn prettier --write {files}", "prettier"), ("", "")],
+)
+def test_a_linter_is_named_whoever_starts_it(line: str, tool: str) -> None:
+    assert tool_of(line) == tool

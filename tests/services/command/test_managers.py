@@ -205,7 +205,10 @@ def test_what_cannot_be_had_of_the_registry_is_no_reason_to_go_on_with_another_v
 @pytest.mark.slow
 @isolated
 @needs("node", "npm")
-def test_a_real_yarn_of_another_version_installs_and_is_there_without_a_network(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("linker", "runs"), [("node-modules", "node --test"), ("pnp", "yarn node --test")])
+def test_a_real_yarn_of_another_version_installs_and_is_there_without_a_network(
+    linker: str, runs: str, tmp_path: Path
+) -> None:
     registries.need(registries.NPM)
     manifest = {
         "name": "shop",
@@ -220,13 +223,14 @@ def test_a_real_yarn_of_another_version_installs_and_is_there_without_a_network(
     files = {
         "package.json": json.dumps(manifest),
         "yarn.lock": LOCK,
-        ".yarnrc.yml": "nodeLinker: node-modules\n",
+        ".yarnrc.yml": f"nodeLinker: {linker}\n",
     }
     asked: dict[str, Any] = {"kept": tmp_path / "kept"}
     asked["base"] = committed(tmp_path / "repository", {**files, "test/day.test.js": test})
     told = prepared(tmp_path / "repository", **asked)
 
     assert [each.what for each in told.choices][1] == "setup `yarn install --immutable`"
+    assert told.command[-1].endswith(f" && {runs}")
     assert outcomes(report_of(tmp_path / "repository", **asked)) == {"test/day.test.js::a day": "passed"}
 
 

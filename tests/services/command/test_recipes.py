@@ -132,6 +132,27 @@ def test_a_script_is_read_behind_variables_and_its_tests_alone_are_measured(
     assert f"`{left_out}`" in recipe.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("linker", "starter"),
+    [("", "yarn "), ("nodeLinker: pnp\n", "yarn "), ("a: 1\nnodeLinker: node-modules\n", ""), ("nodeLinker: 'pnpm'\n", "")],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "runs"),
+    [("A=b vitest --run", "A=b {}vitest --run"), ("yarn vitest --run", "yarn vitest --run"), ("nyc yarn own", "{}nyc vitest --run"), (None, "{}vitest --run")],
+)  # fmt: skip
+def test_runners_whose_packages_yarn_keeps_in_archives_are_started_by_it(
+    linker: str, starter: str, script: str | None, runs: str
+) -> None:
+    scripts = {"own": "vitest --run", **({"test": script} if script else {})}
+    packages = {"vitest": "^3", "eslint": "^9", "prettier": "^3"}
+    manifest = {"scripts": scripts, "devDependencies": packages, "packageManager": "yarn@4.12.0"}
+    recipe = recipe_of({"package.json": json.dumps(manifest), "yarn.lock": "", ".yarnrc.yml": linker})
+
+    assert recipe.test.startswith(f"{runs.format(starter)} --reporter=json")
+    assert recipe.lint == f"{starter}eslint --format json {{files}}"
+    assert recipe.format == f"{starter}prettier --write {{files}}"
+
+
 def test_variables_stand_before_what_measures_a_script_that_sets_some_itself() -> None:
     scripts = {"test": "A=b nyc yarn inner", "inner": "C=d mocha"}
     recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
