@@ -68,7 +68,7 @@ def churn(
 
     A line that only changed its blanks, an empty line and a comment count nothing.
     """
-    return sum(weights[kinds.kind(file.path)] * _failure_lines(file) for file in diff.files) / 2
+    return sum(weights[kinds.kind(file.path)] * _counted_lines(file) for file in diff.files) / 2
 
 
 def blank_pairs(file: FileDiff) -> int:
@@ -80,7 +80,7 @@ def blank_pairs(file: FileDiff) -> int:
     )
 
 
-def _failure_lines(file: FileDiff) -> int:
+def _counted_lines(file: FileDiff) -> int:
     """Changed lines that are no comment, less those that have a partner on the other side."""
     marks = _COMMENTS.get(PurePosixPath(file.path).suffix, ())
     total = 0
