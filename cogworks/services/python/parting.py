@@ -34,7 +34,8 @@ def parted(
     done = {_unit(test, runner) for test in planned} - waiting.keys()
     if not done or not waiting:
         slow = next((unit for unit in waiting if any(_unit(test, runner) == unit for test in begun)), "")
-        return report.model_copy(update={"remedies": (*report.remedies, _too_long(slow, limit_s))})
+        remedy = _too_long(slow, limit_s) if waiting or not done else _ends_late(limit_s)
+        return report.model_copy(update={"remedies": (*report.remedies, remedy)})
     cases = tuple(case for case in report.cases if _unit(case.id, runner) not in waiting)
     left = tuple(dict.fromkeys(_named(waiting, done, selection)))
     return report.model_copy(update={"cases": cases, "left": left, "timed_out": False})
@@ -132,4 +133,11 @@ def _too_long(slow: str, limit_s: float) -> str:
     return (
         f"{what}: raise `timeout_s` under `[tests]` in `.cogworks/config.toml`, or divide the file. A suite is run in parts "
         "where it takes longer, a file is not."
+    )
+
+
+def _ends_late(limit_s: float) -> str:
+    return (
+        f"Every test ended, but the run itself did not within {limit_s:.3g} s: raise `timeout_s` under `[tests]` in "
+        "`.cogworks/config.toml`, or look for a thread or a process that a test leaves behind."
     )
