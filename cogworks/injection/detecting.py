@@ -80,6 +80,11 @@ def scan(text: str) -> Scan:
     return _scanned(text[:MAX_CHARS], len(text) <= MAX_CHARS)
 
 
+def orders_in_name(name: str) -> tuple[str, ...]:
+    """The kinds of orders that a name gives, by signatures alone: what statistics learned are sentences."""
+    return tuple(each.kind for each in scan(name).findings if each.signature != STATISTICAL)
+
+
 # The texts of an item are read when it is considered, and once more for each prompt that shows them.
 @lru_cache(maxsize=256)
 def _scanned(text: str, is_whole: bool) -> Scan:

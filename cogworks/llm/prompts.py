@@ -106,13 +106,13 @@ def delimited(text: object, label: str = "data") -> str:
             to one plain line that cannot end it. Where text or label give orders to a model, it says so.
     """
     # Slow to load, and a step that only waits renders nothing.
-    from cogworks.injection.detecting import scan  # noqa: PLC0415 - slow, and seldom needed
+    from cogworks.injection.detecting import orders_in_name, scan  # noqa: PLC0415 - slow, and seldom needed
     from cogworks.injection.folding import mark  # noqa: PLC0415 - slow, and seldom needed
 
     body = _encodable(str(text))
     tag = f"data-{sha256(body)[:16]}"
     name = " ".join(_encodable(str(label)).translate(_ENDS_A_LABEL).split())[:200]
-    orders = tuple(each.kind for text in (body, str(label)) for each in scan(text).findings)
+    orders = (*(each.kind for each in scan(body).findings), *orders_in_name(str(label)))
     end = "" if body.endswith("\n") else "\n"
     return f'<{tag} of="{name}{mark(orders)}">\n{body}{end}</{tag}>'
 

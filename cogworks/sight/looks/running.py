@@ -71,8 +71,15 @@ class Trials:
             return ""
         if same := [each for each in failed_ids(before) if each in failed]:
             return f"\n\nWithout the edits these fail as well: {listed(same)}."
-        # Nobody knows of those that were not run again.
-        return "\n\nWithout the edits none of these fails." if len(known) <= MAX_RUN_AGAIN else ""
+        if len(known) > MAX_RUN_AGAIN:
+            # Nobody knows of those that were not run again.
+            return ""
+        passing = [name for name in failed if _is_there(name, before)]
+        if len(passing) == len(failed):
+            return "\n\nWithout the edits none of these fails."
+        if not passing:
+            return "\n\nWithout the edits none of these tests is there."
+        return f"\n\nWithout the edits these pass, and the others are not there: {listed(passing)}."
 
     def _runnable(self, failed: str, tests: Sequence[str]) -> Sequence[str]:
         """What to run for a test, file or folder that failed: itself, or what was asked for in it; nothing that only the edits make."""
@@ -104,3 +111,8 @@ class Trials:
             return self._simulate(tests)
         except ServiceFailed as error:
             return f"The tests could not be run: {error}"
+
+
+def _is_there(name: str, report: TestReport) -> bool:
+    """Whether a test, or one of the file, ran."""
+    return any(case.id == name or case.id.startswith(f"{name}::") for case in report.cases)

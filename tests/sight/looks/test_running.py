@@ -25,6 +25,8 @@ class Place:
         self.error: ServiceFailed | None = None
         self.failing: Mapping[str, bool] = {}
         """A test, file or folder -> whether it fails without the edits as well."""
+        self.new: set[str] = set()
+        """Tests that only the edits make."""
         self.is_late = False
         """Whether a run without edits does not end in time."""
 
@@ -37,7 +39,11 @@ class Place:
         bad = [each for each, before in self.failing.items() if is_edited or before]
         return TestReport(
             cases=(
-                TestCase(id=tests[0], outcome="passed", message=""),
+                *(
+                    TestCase(id=each, outcome="passed", message="")
+                    for each in (tests[:1] if is_edited else tests)
+                    if (is_edited or each not in self.new) and each not in bad
+                ),
                 *(TestCase(id=each, outcome="failed", message="assert 0") for each in bad if "::" in each),
             ),
             collection_errors=tuple(f"{each}: no x" for each in bad if "::" not in each),
@@ -96,6 +102,20 @@ def test_where_only_the_edits_are_to_blame_that_is_told() -> None:
     said = place.trials.try_out(look(edits=[edit("x = 1", "x = 3")]))
 
     assert said.endswith("\n\nWithout the edits none of these fails.")
+
+
+def test_tests_that_only_the_edits_make_are_no_failures_of_the_edits() -> None:
+    some, all_of_them = Place(), Place()
+    for place, new in ((some, {"c"}), (all_of_them, {"b", "c"})):
+        place.failing = {"tests/test_a.py::test_b": False, "tests/test_a.py::test_c": False}
+        place.new = {f"tests/test_a.py::test_{name}" for name in new}
+
+    said = [place.trials.try_out(look(edits=[edit("x = 1", "x = 3")])) for place in (some, all_of_them)]
+
+    assert said[0].endswith(
+        "\n\nWithout the edits these pass, and the others are not there: tests/test_a.py::test_b."
+    )
+    assert said[1].endswith("\n\nWithout the edits none of these tests is there.")
 
 
 def test_nothing_is_said_of_what_could_not_be_run_to_the_end_without_the_edits() -> None:
