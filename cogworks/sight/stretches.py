@@ -7,6 +7,7 @@ _SLICE_CONTEXT = 2
 """Lines between two stretches that are rather shown than said to be missing."""
 _MAX_CLOSED = 4
 """Lines between two stretches that are shown where there is room: a gap is as hard to read as they are."""
+_LEAST_CUT_CHARS = 60
 _MAX_LINE_CHARS = 400
 
 
@@ -28,8 +29,8 @@ def numbered_slices(lines: Sequence[str], stretches: Sequence[tuple[int, int]]) 
 
 
 def shortened(line: str) -> str:
-    """A line of bounded length that says how much of it is left out."""
-    if len(line) <= _MAX_LINE_CHARS:
+    """A line of bounded length that says how much of it is left out; what would take less room than that stays."""
+    if len(line) <= _MAX_LINE_CHARS + _LEAST_CUT_CHARS:
         return line
     return f"{line[:_MAX_LINE_CHARS]} … {len(line) - _MAX_LINE_CHARS} more characters"
 
