@@ -24,7 +24,7 @@ from scripts.benchmarks.injection import documents_of, excerpts_of, messages_of
 from tests.injection.corpus import WRITERS, tuned, written_by
 
 TARGET = Path(__file__).parents[2] / "cogworks" / "injection" / "weights.json"
-VERSION = "2026-11-28.3"
+VERSION = "2026-11-28.4"
 RATES = (0.005, 0.01, 0.02, 0.05)
 _GROUPS = (1.0, 1.0, 0.7, 0.7)
 """How much the groups of features may say, in their order."""

@@ -50,7 +50,7 @@ def test_every_kind_of_attack_has_texts_in_every_part() -> None:
 
 
 # What was measured of the held-out part, whose writers set out to get around a detector and knew nothing of this one. See docs/injections.md.
-@pytest.mark.parametrize(("part", "at_least"), [("tuned", 0.975), ("learned", 0.98), ("held out", 0.44)])
+@pytest.mark.parametrize(("part", "at_least"), [("tuned", 0.95), ("learned", 0.96), ("held out", 0.39)])
 def test_attacks_are_held(part: Part, at_least: float) -> None:
     assert share(part, is_attack=True) >= at_least
 
@@ -60,7 +60,7 @@ def test_attacks_of_every_kind_are_held(kind: str) -> None:
     assert share("tuned", is_attack=True, kind=kind) >= 0.85
 
 
-@pytest.mark.parametrize(("part", "at_most"), [("tuned", 0.01), ("learned", 0.01), ("held out", 0.043)])
+@pytest.mark.parametrize(("part", "at_most"), [("tuned", 0.01), ("learned", 0.01), ("held out", 0.036)])
 def test_harmless_texts_go_through(part: Part, at_most: float) -> None:
     assert share(part, is_attack=False) <= at_most
 
