@@ -49,6 +49,6 @@ def test_nothing_but_a_ledger_that_cannot_be_believed_halts_with_3() -> None:
     assert [name for name, code in declared().items() if code == SafetyHalt.exit_code] == ["SafetyHalt"]
     assert list(raising("SafetyHalt")) == ["forge/notices.py"]
     assert (
-        "| 3 | halted for safety: the item's ledger is gone, was set back or names what is not the item's"
+        "| 3 | halted for safety: the item's ledger is gone, was set back or names something that does not belong to the item"
         in README
     )
