@@ -45,8 +45,9 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The modules and the list of tests stay: no later look for garbage goes through them again."""
+    """The modules and the list of tests stay: no later look for garbage goes through them again, and few through everything."""
     gc.freeze()
+    gc.set_threshold(*gc.get_threshold()[:2], 100)
     gc.enable()
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -170,6 +171,8 @@ class Prompts:
         # Prompts of repositories include both from the time when each had to: the rules stand above it already, and what is
         # wrong with an answer is said in the conversation.
         self._environment = prompt_environment({**parts, f"{_RULES}{SUFFIX}": "", _AGAIN: ""})
+        # To compile one takes longer than to fill it, and a conversation fills the same ones again.
+        self._compiled = cache(self._environment.from_string)
         self._known = frozenset(texts) - frozenset(own) if are_known_to_parse else frozenset[str]()
         self._refuse_malformed()
 
@@ -240,7 +243,7 @@ class Prompts:
 
     def _fill(self, stem: str, text: str, variables: Mapping[str, Any], *, section: str) -> str:
         try:
-            rendered = self._environment.from_string(text).render(variables)
+            rendered = self._compiled(text).render(variables)
         except _TEMPLATE_FAILURES as error:
             hint = f"; it may use only {_listed(SYSTEM_VARIABLES)}" if section == "system section" else ""
             problem = f"{section} cannot be filled: {error}{hint} (given: {_listed(variables)})"

@@ -15,7 +15,7 @@ from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.codegen.test_test_writing import CUSTOM, written
 from tests.codegen.test_test_writing import world as adder
-from tests.exhaustive import IS_QUICK, of_today
+from tests.exhaustive import tasted
 from tests.nodes import examples
 from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
 from tests.world import World
@@ -57,8 +57,7 @@ def test_whatever_call_fails_the_item_is_finished_with_nothing_made_or_paid_twic
 ) -> None:
     wanted = made(undisturbed())
 
-    calls = calls_of_a_whole_item()
-    for step, place, what in of_today(calls, days=2) if IS_QUICK else calls:
+    for step, place, what in tasted(calls_of_a_whole_item(), days=4):
         world = after(step)
         with contextlib.suppress(Died, TryAgainLater, KeyboardInterrupt):
             Runner(world, name="unlucky", fault=Fault(place, when, kind)).step()

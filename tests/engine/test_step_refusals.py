@@ -17,6 +17,7 @@ from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.vocabulary import Login
 from tests.engine.test_step_races import Memory, Race, SeenBefore, schedules
+from tests.exhaustive import tasted
 from tests.step_fakes import Died, Fault, Runner, until_done
 from tests.world import CONFIG, ONE_NODE, World
 
@@ -230,7 +231,7 @@ def test_a_cancel_while_it_was_refused_is_obeyed_when_it_is_mended() -> None:
 def test_whatever_call_fails_while_it_is_told_there_is_one_comment(
     kind: Literal["death", "lost", "interrupt"], when: Literal["before", "after"], is_mended: bool
 ) -> None:
-    for place, what in enumerate(TELLING, start=1):
+    for place, what in tasted(enumerate(TELLING, start=1), days=2):
         world = malformed()
         with contextlib.suppress(Died, CogworksError, KeyboardInterrupt):
             Runner(world, name="unlucky", fault=Fault(place, when, kind)).step()
@@ -243,7 +244,7 @@ def test_whatever_call_fails_while_it_is_told_there_is_one_comment(
 
 
 def test_a_second_failure_while_the_first_is_repaired_tells_nothing_twice_either() -> None:
-    for first in range(4, len(TELLING) + 1):
+    for first in tasted(range(4, len(TELLING) + 1), days=2):
         for second in range(1, len(TELLING) + 1):
             world = malformed()
             for number, at in enumerate((first, second)):

@@ -10,7 +10,7 @@ from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
 from cogworks.forge.effects import Effect
 from cogworks.forge.publication import Published
 from cogworks.github.documents import Answer, GraphQLProblem, OutcomeUnknown
-from tests.exhaustive import IS_QUICK, of_today
+from tests.exhaustive import tasted
 from tests.github.fake_github import FakeGitHub, Killed
 from tests.github.visit import (
     COMMENT,
@@ -102,13 +102,10 @@ FATES = ("fine", "lose_answers", "lose_requests", "crash_before", "crash_after")
 def test_whatever_befalls_the_first_four_documents_everything_is_there_once_in_the_end(
     first: str, lists_behind: int
 ) -> None:
-    """Every schedule: each document passes, loses its request or its answer, or the program is killed around it.
-
-    A quick run takes every other one, the others on the next day.
-    """
+    """Every schedule: each document passes, loses its request or its answer, or the program is killed around it."""
     effects: tuple[Effect, ...] = (COMMIT, PULL, COMMENT, *[sub_issue(key) for key in "abcdefg"], LINK)
     schedules = product(FATES, repeat=3)
-    for fates in of_today(schedules, days=2) if IS_QUICK else schedules:
+    for fates in tasted(schedules, days=4):
         github = FakeGitHub(lists_behind=lists_behind)
         for document, fate in enumerate((first, *fates), start=1):
             if fate != "fine":

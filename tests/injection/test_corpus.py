@@ -8,9 +8,12 @@ import pytest
 from cogworks.injection.detecting import STATISTICAL, Scan, scan
 from cogworks.injection.signatures import KINDS, bundled
 from cogworks.injection.weighing import bundled as learned
+from tests.exhaustive import IS_QUICK
 from tests.injection.corpus import PARTS, Part, is_reported, samples
 
 SAMPLES = samples()
+READ = [each for each in SAMPLES if not (IS_QUICK and each.part == "learned")]
+"""Without the texts that the weights were learned from where that takes too long: of what is held, they say least."""
 
 
 @cache
@@ -50,7 +53,10 @@ def test_every_kind_of_attack_has_texts_in_every_part() -> None:
 
 
 # What was measured of the held-out part, whose writers set out to get around a detector and knew nothing of this one. See docs/injections.md.
-@pytest.mark.parametrize(("part", "at_least"), [("tuned", 0.95), ("learned", 0.96), ("held out", 0.39)])
+@pytest.mark.parametrize(
+    ("part", "at_least"),
+    [("tuned", 0.95), pytest.param("learned", 0.96, marks=pytest.mark.slow), ("held out", 0.39)],
+)
 def test_attacks_are_held(part: Part, at_least: float) -> None:
     assert share(part, is_attack=True) >= at_least
 
@@ -60,7 +66,10 @@ def test_attacks_of_every_kind_are_held(kind: str) -> None:
     assert share("tuned", is_attack=True, kind=kind) >= 0.85
 
 
-@pytest.mark.parametrize(("part", "at_most"), [("tuned", 0.01), ("learned", 0.01), ("held out", 0.036)])
+@pytest.mark.parametrize(
+    ("part", "at_most"),
+    [("tuned", 0.01), pytest.param("learned", 0.01, marks=pytest.mark.slow), ("held out", 0.036)],
+)
 def test_harmless_texts_go_through(part: Part, at_most: float) -> None:
     assert share(part, is_attack=False) <= at_most
 
@@ -76,7 +85,7 @@ def test_what_a_model_reports_of_issues_and_the_signatures_hold_nearly_every_att
 
 
 def test_every_finding_tells_what_it_is_and_where() -> None:
-    for each in SAMPLES:
+    for each in READ:
         for finding in scanned(each.text).findings:
             is_learned = finding.signature == STATISTICAL
             assert finding.version == (learned().version if is_learned else bundled().version)

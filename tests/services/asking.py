@@ -26,6 +26,9 @@ HERE = strongest(os.environ["PATH"])
 NO_ENVIRONMENTS = Path(os.devnull)
 """Where no environment can be made: for repositories that ask for nothing but pytest."""
 MACHINE = Machine(os.environ["PATH"], HERE, Environments(NO_ENVIRONMENTS, settings={}))
+"""Its Python loads no plugin of pytest that nobody asked for: those that our own tests want take longer to load than pytest."""
+WITHOUT_ENVIRONMENTS = MACHINE._replace(environments=None)
+"""Whatever a repository asks for, the service's own Python runs it, with what is beside it."""
 
 CART = (
     "class Cart:\n"  # 1
@@ -52,10 +55,16 @@ def laid_out(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def ask(
-    method: str, folder: Path, *, isolation: Isolation = HERE, needs_walls: bool = False, **params: object
+    method: str,
+    folder: Path,
+    *,
+    isolation: Isolation = HERE,
+    needs_walls: bool = False,
+    machine: Machine = MACHINE,
+    **params: object,
 ) -> Response:
     """The service's answer."""
-    return asked_for(method, folder, params, isolation=isolation, needs_walls=needs_walls)
+    return asked_for(method, folder, params, isolation=isolation, needs_walls=needs_walls, machine=machine)
 
 
 def asked_for(
@@ -65,6 +74,7 @@ def asked_for(
     *,
     isolation: Isolation = HERE,
     needs_walls: bool = False,
+    machine: Machine = MACHINE,
 ) -> Response:
     """The service's answer, where what is asked is a table."""
     request = {
@@ -74,8 +84,7 @@ def asked_for(
         "caller": {"needs_walls": needs_walls},
         "params": params,
     }
-    service = PythonService(Machine(os.environ["PATH"], isolation))
-    return service.answer(json.dumps(request).encode())
+    return PythonService(machine._replace(isolation=isolation)).answer(json.dumps(request).encode())
 
 
 def lines(response: Response) -> list[str]:

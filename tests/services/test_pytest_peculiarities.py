@@ -14,7 +14,7 @@ from cogworks.services.python.pythons import Interpreter, bare
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from tests.limits import LONG_RUN_ENDS_WITHIN_S
-from tests.services.asking import HERE, ask, laid_out
+from tests.services.asking import HERE, WITHOUT_ENVIRONMENTS, ask, laid_out
 from tests.services.pythons import WITH_UV
 
 PASSING = "def test_a():\n    pass\n"
@@ -118,7 +118,7 @@ def test_settings_of_a_repository_keep_no_result_from_us(tmp_path: Path, setting
 def test_what_pytest_itself_refuses_is_told_with_what_to_do(tmp_path: Path, settings: str, said: str) -> None:
     folder = laid_out(tmp_path, {"pytest.ini": f"[pytest]\n{settings}\n", "tests/test_a.py": PASSING})
 
-    result = simulated(folder).result
+    result = ask("simulate", folder, machine=WITHOUT_ENVIRONMENTS, tests=[], timeout_s=120).result
 
     assert said in "\n".join(result["collection_errors"])
     if "cov" in said:
