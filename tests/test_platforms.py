@@ -210,7 +210,7 @@ GUARDED = {
     "services/sandbox/inside/calls.py": "called by the launcher where `Order.is_linux`",
     "services/sandbox/inside/launch.py": "asks `Order.is_linux`",
     "services/sandbox/inside/forking.py": "used where namespaces were found to hold",
-    "services/sandbox/cores.py": "asks for the platform",
+    "cores.py": "asks for the platform",
     "services/sandbox/control_groups.py": "takes a missing /proc for an answer",
     "services/sandbox/inside/landlock.py": "tried by `probing.strongest` after it asked for the platform",
     "services/sandbox/inside/syscalls.py": "used where a filter was found to hold",

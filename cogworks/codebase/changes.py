@@ -86,7 +86,10 @@ def path_problem(path: str) -> str | None:
     parts = plain.split("/")
     if not plain:
         return "the path is empty"
-    if any(unicodedata.category(char) in ("Cc", "Cs") for char in plain):
+    # Of ASCII only control characters are not printable; to look each character up takes longer than all the rest.
+    if not (plain.isascii() and plain.isprintable()) and any(
+        unicodedata.category(char) in ("Cc", "Cs") for char in plain
+    ):
         return "control characters and lone surrogates are not allowed in a path"
     if "\\" in plain:
         return "backslashes are not allowed; parts are separated by '/'"

@@ -51,7 +51,7 @@ def read_file(root: Path, path: str) -> StoredFile | None:
     if not stat.S_ISREG(mode):
         os.close(descriptor)
         return None
-    with os.fdopen(descriptor, "rb") as file:
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
         return StoredFile(file.read(), stat.S_IMODE(mode))
 
 

@@ -75,6 +75,7 @@ class Finder:
 
 _DEFINES = "def."
 _CALL = "call"
+_NAMES = frozenset({"name", "owner"})
 _NOT_OUTLINED = frozenset([_CALL, "base", "mark", "access", "exported", "doubt", "package"])
 _DOUBTS = "doubt."
 _DOTS = (b"?.", b".", b"->", b"::")
@@ -163,16 +164,19 @@ class _Gatherer:
             if not each.kind:
                 around.append((end, parent, (*names, *each.owner, each.name)))
                 continue
-            place, lead = len(self._definitions), self._leads.above(each.node)
+            place, row = len(self._definitions), each.node.start_point.row
+            lead, header = self._leads.above(each.node, row), header_of(each.node, self._data)
             own = Definition(
                 name=each.name,
                 kind=each.kind,
-                lines=self._lines(each.node, lead),
-                line=each.node.start_point.row + 1,
+                lines=self._lines(each.node, row, lead),
+                line=row + 1,
                 parent=parent,
                 owner=(*names, *each.owner),
+                signature=shortened(header),
+                documentation=lead.documentation(self._spec.documentation),
             )
-            self._definitions.append(self._described(own, each, lead))
+            self._definitions.append(own if self._is_outline else self._described(own, each, lead, header))
             self._ends.append((start, end, place))
             around.append((end, place, ()))
         self._attach(bases, marks)
@@ -180,13 +184,8 @@ class _Gatherer:
     def _start(self, place: int) -> int:
         return 0 if place == FILE else self._ends[place][0]
 
-    def _described(self, own: Definition, stretch: _Stretch, lead: Lead) -> Definition:
-        header = header_of(stretch.node, self._data)
-        described = own._replace(
-            signature=shortened(header), documentation=lead.documentation(self._spec.documentation)
-        )
-        if self._is_outline:
-            return described
+    def _described(self, own: Definition, stretch: _Stretch, lead: Lead, header: str) -> Definition:
+        """With what no outline shows."""
         start, end = stretch.node.start_byte, stretch.node.end_byte
         # A member that is assigned from outside (`a.b = …`) can be used wherever what it belongs to can be used.
         is_exported = self._exported.holds(start, end, stretch.name, *stretch.owner)
@@ -195,7 +194,7 @@ class _Gatherer:
         visible = Visible(own.name, own.kind, header, is_exported, word, around)
         parent_is_public = own.parent == FILE or self._definitions[own.parent].is_public
         inside_code = around in ("function", "method", "test")
-        return described._replace(
+        return own._replace(
             is_public=parent_is_public and not inside_code and self._spec.is_public(visible),
             is_test=own.kind == "test" or is_test_by_form(self._spec, own.name, own.kind, header, lead.text),
             parameters=parameters_of(stretch.node),
@@ -223,13 +222,13 @@ class _Gatherer:
     def _finder(self) -> Finder:
         return Finder(self._ends)  # Asked for only once all definitions are there.
 
-    def _lines(self, node: Node, lead: Lead) -> tuple[int, int]:
-        start = node.start_point.row if lead.first_row is None else lead.first_row
-        end = node.end_point
+    def _lines(self, node: Node, row: int, lead: Lead) -> tuple[int, int]:
+        start = row if lead.first_row is None else lead.first_row
+        end, column = node.end_point
         # A node that takes the end of its line with it ends in column 0 of the next.
-        last = end.row - (end.column == 0 and end.row > node.start_point.row)
+        last = end - (column == 0 and end > row)
         limit = max(1, self._line_count)
-        return min(start + 1, limit), min(max(last, node.start_point.row) + 1, limit)
+        return min(start + 1, limit), min(max(last, row) + 1, limit)
 
     def _calls(self) -> Iterator[Call]:
         for node in self._nodes.get(_CALL, ()):
@@ -244,6 +243,8 @@ class _Gatherer:
 
     def _reported_mistakes(self) -> Iterator[Mistake]:
         """Without those in lines that the grammar is known not to read."""
+        if not self._mistakes:
+            return
         gaps = re.compile(self._spec.gaps, re.MULTILINE) if self._spec.gaps else None
         for node in self._mistakes:
             start = self._data.rfind(b"\n", 0, node.start_byte) + 1
@@ -282,24 +283,31 @@ def _stretches(
     """The definitions and scopes, outer ones first; every other capture goes to `others`."""
     chosen: dict[tuple[int, int], tuple[int, _Stretch]] = {}
     for pattern, nodes_by_name in matches:
-        kind = next((each for each in nodes_by_name if each.startswith(_DEFINES) or each == "scope"), None)
+        kind = None
         for name, nodes in nodes_by_name.items():
-            if name not in (kind, "name", "owner"):
+            if kind is None and (name.startswith(_DEFINES) or name == "scope"):
+                kind = name
+            elif name not in _NAMES:
                 others.setdefault(name, []).extend(nodes)
         if kind is None:
             continue
         node = nodes_by_name[kind][0]
-        key = (node.start_byte, node.end_byte)
+        key = (node.start_byte, -node.end_byte)
         if key in chosen and chosen[key][0] <= pattern:
             continue
         if (stretch := _stretch(spec, data, kind, nodes_by_name)) is not None:
             chosen[key] = (pattern, stretch)
-    return [chosen[key][1] for key in sorted(chosen, key=lambda each: (each[0], -each[1]))]
+    return [chosen[key][1] for key in sorted(chosen)]
 
 
 def _stretch(spec: LanguageSpec, data: bytes, kind: str, captures: Match) -> _Stretch | None:
     """What a pattern found; None where it has no name to speak of."""
+    node = captures[kind][0]
+    plain_kind = "" if kind == "scope" else kind.removeprefix(_DEFINES)
     names = [slice_of(each, data) for each in captures.get("name", ())]
+    if len(captures) == 2 and len(names) == 1 and names[0].isidentifier() and len(names[0]) <= _MAX_NAME:
+        # What is left would make the same of it; so are nearly all.
+        return _Stretch(node, plain_kind, names[0], ())
     owner = tuple(part for each in captures.get("owner", ()) for part in _parts(slice_of(each, data), spec))
     is_sentence = kind == "def.test"
     *outer, name = (
@@ -309,9 +317,7 @@ def _stretch(spec: LanguageSpec, data: bytes, kind: str, captures: Match) -> _St
     )
     if not name or (kind != "scope" and len(name) > _MAX_NAME):
         return None
-    return _Stretch(
-        captures[kind][0], kind.removeprefix(_DEFINES) if kind != "scope" else "", name, (*owner, *outer)
-    )
+    return _Stretch(node, plain_kind, name, (*owner, *outer))
 
 
 def _parts(name: str, spec: LanguageSpec) -> list[str]:

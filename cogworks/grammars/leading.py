@@ -1,6 +1,7 @@
 """What stands right above a definition and belongs to it: comments, attributes, decorators."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -29,12 +30,17 @@ class Lead(NamedTuple):
 
     def documentation(self, signs: Sequence[str]) -> str:
         """The comments among them that document, without their signs."""
+        if not self.pieces:
+            return ""
         comments = [each for each in self.pieces if _is_comment(each) and each.startswith(tuple(signs))]
         return "\n".join(_plain(each) for each in comments).strip()[:_MAX_CHARS]
 
     def attributes(self) -> tuple[str, ...]:
         """The others, each on one line."""
         return tuple(shortened(each) for each in self.pieces if not _is_comment(each))
+
+
+_NOTHING = Lead()
 
 
 class Leads:
@@ -52,14 +58,20 @@ class Leads:
                 continue  # It stands behind other code.
             start, text = self._by_last_row.get(row, (first.row, ""))
             self._by_last_row[row] = (min(start, first.row), f"{text} {slice_of(node, data)}".strip())
-        self._empty_rows = frozenset(
-            row for row, line in enumerate(data.split(b"\n") if nodes else ()) if not line.strip()
-        )
 
-    def above(self, node: Node) -> Lead:
-        """What stands above a node without an empty line between, and on its own line before it."""
+    @cached_property
+    def _empty_rows(self) -> frozenset[int]:
+        return frozenset(row for row, line in enumerate(self._data.split(b"\n")) if not line.strip())
+
+    def above(self, node: Node, row: int) -> Lead:
+        """What stands above a node without an empty line between, and on its own line before it.
+
+        Args:
+            row: in which the node begins.
+        """
+        if not self._by_last_row and not self._by_end:
+            return _NOTHING
         pieces: list[str] = []
-        row = node.start_point.row
         top: int | None = None
         beside = self._beside(node)
         same = self._by_last_row.get(row)
@@ -73,17 +85,15 @@ class Leads:
 
     def _apart(self, row: int) -> tuple[int, str] | None:
         """A comment that documents what comes next, one empty line above it; what begins a file speaks of the file."""
-        if row < _LEAST_ROWS_ABOVE or row - 1 not in self._empty_rows:
-            return None
         comment = self._by_last_row.get(row - 2)
-        return (
-            comment
-            if comment is not None and comment[0] > 0 and comment[1].startswith(_DOCUMENTS_NEXT)
-            else None
-        )
+        if row < _LEAST_ROWS_ABOVE or comment is None or not comment[1].startswith(_DOCUMENTS_NEXT):
+            return None
+        return comment if comment[0] > 0 and row - 1 in self._empty_rows else None
 
     def _beside(self, node: Node) -> tuple[str, ...]:
         """What stands on the same line before it: `{ #[test] fn f() {} }`."""
+        if not self._by_end:
+            return ()
         pieces: list[str] = []
         at = node.start_byte
         while len(pieces) < _MOST_BESIDE:

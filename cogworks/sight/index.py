@@ -7,14 +7,15 @@ from typing import Protocol
 
 from cogworks.canonical import sha256
 from cogworks.codebase.treefacts import PastCommit
-from cogworks.sight.cards import Card, card_of, is_searchable
+from cogworks.sight.batches import Unread, in_batches
+from cogworks.sight.cards import Card, is_searchable
 from cogworks.sight.kinds import Kind, kind_of, suffix_of, without_suffix
 from cogworks.sight.ranking import Document
 from cogworks.sight.store import Known, Store
+from cogworks.sight.workers import read_along, workers_for
 
 MAX_PAST = 2_000
 """So many commits of the past are looked at."""
-_BATCH = 500
 HIDDEN = (".cogworks/", ".git/")
 """Configuration of the pipeline and held-out scenarios are no model's business."""
 
@@ -41,10 +42,13 @@ class Tree(Protocol):
 class Index:
     """What a tree says; a corpus for `ranking.rank`."""
 
-    def __init__(self, tree: Tree, store: Store) -> None:
+    def __init__(self, tree: Tree, store: Store, *, cores: int | None = None) -> None:
+        """Args:
+        cores: for reading what is new; None: as many as this process may use.
+        """
         self._tree = tree
         self._store = store
-        self.documents: Sequence[Document] = self._documents()
+        self.documents: Sequence[Document] = self._documents(cores)
         self._by_path = {each.path: each for each in self.documents}
 
     def postings(self, term: str) -> Iterable[tuple[int, int, int]]:
@@ -83,7 +87,7 @@ class Index:
         document = self._by_path.get(path)
         return document.kind if document else None
 
-    def _documents(self) -> tuple[Document, ...]:
+    def _documents(self, cores: int | None) -> tuple[Document, ...]:
         paths = [path for path in self._tree.files() if not path.startswith(HIDDEN)]
         names, attributes = self._tree.contents(), self._tree.attributes()
         kinds = {path: _kind(path, attributes.get(path, ())) for path in paths}
@@ -94,8 +98,10 @@ class Index:
         }
         known = self._store.known(dict.fromkeys(keys.values()))
         missing = {key: path for path, key in keys.items() if key not in known}
-        for some in _in_batches(missing.items()):
-            self._store.add((key, card_of(path, self._tree.read(path) or "")) for key, path in some)
+        files = (Unread(key, path, self._tree.read(path) or "") for key, path in missing.items())
+        with workers_for(len(missing), cores) as workers:
+            for batch in read_along(in_batches(files), workers):
+                self._store.add(batch)
         known |= self._store.known(missing)
         return tuple(_document(path, kinds[path], known.get(keys.get(path, ""))) for path in paths)
 
@@ -159,14 +165,3 @@ def _document(path: str, kind: Kind, known: Known | None) -> Document:
         return Document(path, kind, 0, 0)
     is_generated = known.is_generated and kind in (Kind.SOURCE, Kind.TEST)
     return Document(path, Kind.GENERATED if is_generated else kind, known.number, known.length)
-
-
-def _in_batches(items: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    some: list[tuple[str, str]] = []
-    for item in items:
-        some.append(item)
-        if len(some) == _BATCH:
-            yield some
-            some = []
-    if some:
-        yield some

@@ -2,31 +2,27 @@
 
 import json
 import sqlite3
-import struct
 import weakref
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.own_folders import own_folder
-from cogworks.sight.cards import Card, as_text, from_text
+from cogworks.sight.batches import POSTING, Batch
+from cogworks.sight.cards import Card, from_text
 
-VERSION = 4
+VERSION = 5
 """Of what is kept; another one begins anew."""
 _SCHEMA = f"""
 CREATE TABLE card (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, is_generated INTEGER NOT NULL,
   facts TEXT NOT NULL) STRICT;
-CREATE TABLE posting (term TEXT NOT NULL, packed BLOB NOT NULL) STRICT;
+CREATE TABLE posting (term TEXT NOT NULL, first INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;
 CREATE INDEX posting_of ON posting (term);
 CREATE TABLE defined (name TEXT NOT NULL, card INTEGER NOT NULL, PRIMARY KEY (name, card)) STRICT, WITHOUT ROWID;
 PRAGMA user_version = {VERSION};
 """
 MEMORY = ":memory:"
-_POSTING = struct.Struct("3I")
-"""The card, how often in its text and in its names. All postings of a term that are kept at once are one row: a row for each of them would
-cost as much as half of the parsing."""
 
 
 class Known(NamedTuple):
@@ -63,31 +59,33 @@ class Store:
         )
         return {name: Known(number, length, bool(generated)) for name, number, length, generated in rows}
 
-    def add(self, cards: Iterable[tuple[str, Card]]) -> None:
-        """Keep cards; those that another process kept meanwhile stay."""
-        # Before the file is locked: others may write while these are made.
-        rows = [(name, card, as_text(card)) for name, card in cards]
+    def add(self, batch: Batch) -> None:
+        """Keep what was read of files; contents that another process kept meanwhile stay."""
         with self._writing() as cursor:
-            added: list[tuple[int, Card]] = []
-            for name, card, facts in rows:
-                cursor.execute(
-                    "INSERT OR IGNORE INTO card (name, length, is_generated, facts) VALUES (?, ?, ?, ?)",
-                    (name, card.length, card.is_generated, facts),
-                )
-                if cursor.rowcount and cursor.lastrowid is not None:
-                    added.append((cursor.lastrowid, card))
-            # Sorted: what stands next to each other in the file is written one after the other.
-            cursor.executemany("INSERT INTO posting VALUES (?, ?)", sorted(_packed(added).items()))
-            defined = {(each.name, number) for number, card in added for each in card.definitions}
-            cursor.executemany("INSERT INTO defined VALUES (?, ?)", sorted(defined))
+            there = self.known(row.name for row in batch.rows)
+            fresh = [place for place, row in enumerate(batch.rows) if row.name not in there]
+            if len(fresh) < len(batch.rows):
+                batch = _only(batch, fresh)
+            (first,) = cursor.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM card").fetchone()
+            cursor.executemany(
+                "INSERT INTO card (id, name, length, is_generated, facts) VALUES (?, ?, ?, ?, ?)",
+                ((number, *row) for number, row in enumerate(batch.rows, first)),
+            )
+            cursor.executemany(
+                "INSERT INTO posting VALUES (?, ?, ?)",
+                ((term, first, packed) for term, packed in batch.postings.items()),
+            )
+            cursor.executemany(
+                "INSERT INTO defined VALUES (?, ?)", ((name, first + place) for name, place in batch.defined)
+            )
 
     def postings(self, term: str) -> Sequence[tuple[int, int, int]]:
         """Where a term is, in all contents that are kept: the card, how often in its text and in its names."""
-        rows = self._connection.execute("SELECT packed FROM posting WHERE term = ?", (term,))
+        rows = self._connection.execute("SELECT first, packed FROM posting WHERE term = ?", (term,))
         return [
-            (card, in_text, in_names)
-            for (packed,) in rows
-            for card, in_text, in_names in _POSTING.iter_unpack(packed)
+            (first + place, in_text, in_names)
+            for first, packed in rows
+            for place, in_text, in_names in POSTING.iter_unpack(packed)
         ]
 
     def defining(self, name: str) -> Sequence[int]:
@@ -127,15 +125,20 @@ class Store:
             cursor.execute("COMMIT")
 
 
-def _packed(added: Iterable[tuple[int, Card]]) -> Mapping[str, bytes]:
-    """Term -> where it is."""
-    postings: dict[str, bytearray] = defaultdict(bytearray)
-    for number, card in added:
-        for term, often in card.text.items():
-            postings[term] += _POSTING.pack(number, often, card.names.get(term, 0))
-        for term in card.names.keys() - card.text.keys():
-            postings[term] += _POSTING.pack(number, 0, card.names[term])
-    return {term: bytes(packed) for term, packed in postings.items()}
+def _only(batch: Batch, places: Sequence[int]) -> Batch:
+    """A batch as if it had these rows alone."""
+    new = {place: number for number, place in enumerate(places)}
+    kept = {
+        term: b"".join(
+            POSTING.pack(new[place], *often) for place, *often in POSTING.iter_unpack(packed) if place in new
+        )
+        for term, packed in batch.postings.items()
+    }
+    return Batch(
+        rows=[batch.rows[place] for place in places],
+        postings={term: packed for term, packed in kept.items() if packed},
+        defined=[(name, new[place]) for name, place in batch.defined if place in new],
+    )
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -302,7 +302,9 @@ def table(found: Mapping[int, Mapping[str, Cost]]) -> str:
 def _cell(cost: Cost, parse: Cost | None) -> str:
     parts = [f"{cost.cpu_s:.2f} s ({cost.took_s:.1f} by the clock)"]
     if parse and parse.cpu_s and parse is not cost:
-        parts.append(f"{cost.cpu_s / parse.cpu_s:.2f} of parsing")
+        parts.append(
+            f"{cost.cpu_s / parse.cpu_s:.2f} of parsing ({cost.took_s / parse.took_s:.2f} by the clock)"
+        )
     parts.append(f"{cost.rss_mib:.0f} MiB")
     if cost.answer_bytes > _MIB:
         parts.append(f"answer {cost.answer_bytes / _MIB:.1f} MiB")

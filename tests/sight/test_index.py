@@ -1,14 +1,13 @@
 """One tree, ready to be searched; what it says is read once for each content."""
 
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cogworks.sight.cards import Card, card_of
+from cogworks.sight.batches import Unread, batch_of
 from cogworks.sight.index import Index
 from cogworks.sight.question import About
 from cogworks.sight.ranking import rank
@@ -50,27 +49,47 @@ def test_two_processes_may_fill_it_at_once(tmp_path: Path) -> None:
 
 def test_others_may_write_while_files_are_read_for_the_index(tmp_path: Path) -> None:
     place = tmp_path / "index.sqlite3"
-    one, other = Store(place), Store(place)
+    other = Store(place)
 
-    def cards() -> Iterator[tuple[str, Card]]:
-        other.add([("theirs", card_of("a.py", "def price(): ...\n"))])
-        yield "ours", card_of("b.py", "def price(): return PRICE\n")
+    class Slow(MemoryTree):
+        def read(self, path: str) -> str | None:
+            other.add(batch_of([Unread(f"theirs of {path}", "a.py", "def price(): ...\n")]))
+            return super().read(path)
 
-    one.add(cards())
+    index = Index(Slow(SHOP), Store(place))
 
-    known = one.known(["ours", "theirs"])
-    assert sorted(one.defining("price")) == sorted(each.number for each in known.values())
+    assert len(other.known(f"theirs of {path}" for path in SHOP)) > 5
+    assert rank(index, ABOUT)[0].path == "src/shop/pricing.py"
 
 
 def test_a_term_is_found_in_whatever_was_kept_together_or_later() -> None:
     store = Store()
-    store.add([("a", card_of("a.py", "price = price_of()\n")), ("b", card_of("b.py", "def price(): ...\n"))])
-    store.add([("c", card_of("c.md", "The price."))])
+    store.add(
+        batch_of([Unread("a", "a.py", "price = price_of()\n"), Unread("b", "b.py", "def price(): ...\n")])
+    )
+    store.add(batch_of([Unread("c", "c.md", "The price.")]))
 
-    numbers = {number: name for name, (number, *_) in store.known("abc").items()}
-    found = {(numbers[card], in_text, in_names) for card, in_text, in_names in store.postings("price")}
+    assert _found(store, "price") == {("a", 2, 1), ("b", 1, 1), ("c", 1, 0)}
 
-    assert found == {("a", 2, 1), ("b", 1, 1), ("c", 1, 0)}
+
+def test_what_another_process_kept_meanwhile_is_kept_once() -> None:
+    """It may have begun with the same files."""
+    store = Store()
+    store.add(
+        batch_of([Unread("b", "b.py", "def price(): ...\n"), Unread("d", "d.py", "def cost(): price()\n")])
+    )
+
+    store.add(batch_of([Unread(name, f"{name}.py", f"def price(): return {name}_of\n") for name in "abcd"]))
+
+    assert _found(store, "price") == {("a", 1, 1), ("b", 1, 1), ("c", 1, 1), ("d", 1, 0)}
+    assert _found(store, "bof") == set()
+    names = {number: name for name, (number, *_) in store.known("abcd").items()}
+    assert sorted(names[each] for each in store.defining("price")) == ["a", "b", "c"]
+
+
+def _found(store: Store, term: str) -> set[tuple[str, int, int]]:
+    names = {number: name for name, (number, *_) in store.known("abcd").items()}
+    return {(names[card], in_text, in_names) for card, in_text, in_names in store.postings(term)}
 
 
 def test_imports_lead_to_files_of_the_tree() -> None:

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol
 
+from cogworks.cores import most_processes
 from cogworks.services.sandbox.control_groups import Group, group
-from cogworks.services.sandbox.cores import most_processes
 from cogworks.services.sandbox.disk import DiskWatch
 from cogworks.services.sandbox.inside.order import Limits, Order, Overlay, Verdict
 from cogworks.services.sandbox.inside.view import HOSTS

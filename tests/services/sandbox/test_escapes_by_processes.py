@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.sandbox.cores import most_processes
+from cogworks.cores import most_processes
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.running import NotStarted

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import cogworks
-from cogworks.services.sandbox.cores import most_processes
+from cogworks.cores import most_processes
 from cogworks.services.sandbox.inside.order import Limits, Order
 from cogworks.services.sandbox.isolation import NO_ISOLATION
 from cogworks.services.sandbox.running import Confined, NotStarted, _order, run

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.sandbox import cores as cores_module
-from cogworks.services.sandbox.cores import cores, most_processes
+from cogworks import cores as cores_module
+from cogworks.cores import cores, most_processes
 from tests.services.asking import laid_out
 
 HERE = len(os.sched_getaffinity(0))
