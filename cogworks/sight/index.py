@@ -1,6 +1,6 @@
 """One tree, ready to be searched: what it says is read once for each content, whichever branch or visit asks."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -16,6 +16,8 @@ from cogworks.sight.workers import read_along, workers_for
 
 MAX_PAST = 2_000
 """So many commits of the past are looked at."""
+_TOLD_FROM, _TOLD_EVERY = 2_000, 4_000
+"""Files: about a second, and two."""
 HIDDEN = (".cogworks/", ".git/")
 """Configuration of the pipeline and held-out scenarios are no model's business."""
 
@@ -42,13 +44,21 @@ class Tree(Protocol):
 class Index:
     """What a tree says; a corpus for `ranking.rank`."""
 
-    def __init__(self, tree: Tree, store: Store, *, cores: int | None = None) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        store: Store,
+        *,
+        say: Callable[[str], None] = lambda _: None,
+        cores: int | None = None,
+    ) -> None:
         """Args:
+        say: hears how far it has come, where so many files are new that people wait for it.
         cores: for reading what is new; None: as many as this process may use.
         """
         self._tree = tree
         self._store = store
-        self.documents: Sequence[Document] = self._documents(cores)
+        self.documents: Sequence[Document] = self._documents(say, cores)
         self._by_path = {each.path: each for each in self.documents}
 
     def postings(self, term: str) -> Iterable[tuple[int, int, int]]:
@@ -87,7 +97,7 @@ class Index:
         document = self._by_path.get(path)
         return document.kind if document else None
 
-    def _documents(self, cores: int | None) -> tuple[Document, ...]:
+    def _documents(self, say: Callable[[str], None], cores: int | None) -> tuple[Document, ...]:
         paths = [path for path in self._tree.files() if not path.startswith(HIDDEN)]
         names, attributes = self._tree.contents(), self._tree.attributes()
         kinds = {path: _kind(path, attributes.get(path, ())) for path in paths}
@@ -98,12 +108,21 @@ class Index:
         }
         known = self._store.known(dict.fromkeys(keys.values()))
         missing = {key: path for path, key in keys.items() if key not in known}
-        files = (Unread(key, path, self._tree.read(path) or "") for key, path in missing.items())
-        with workers_for(len(missing), cores) as workers:
-            for batch in read_along(in_batches(files), workers):
-                self._store.add(batch)
+        self._read(missing, say, cores)
         known |= self._store.known(missing)
         return tuple(_document(path, kinds[path], known.get(keys.get(path, ""))) for path in paths)
+
+    def _read(self, missing: Mapping[str, str], say: Callable[[str], None], cores: int | None) -> None:
+        files = (Unread(key, path, self._tree.read(path) or "") for key, path in missing.items())
+        count, done = len(missing), 0
+        if count >= _TOLD_FROM:
+            say(f"reading {count} files that are new here")
+        with workers_for(count, cores) as workers:
+            for batch in read_along(in_batches(files), workers):
+                self._store.add(batch)
+                before, done = done, done + len(batch.rows)
+                if before // _TOLD_EVERY < done // _TOLD_EVERY and done < count:
+                    say(f"read {done} of {count} files")
 
     def _imported(self, path: str, card: Card) -> Collection[str]:
         return {file for module, name in card.imports for file in self._modules.get_files(path, module, name)}

@@ -104,7 +104,7 @@ def open_workplace(
                     panel,
                     suite=order.suite,
                     warn=say,
-                    words=lambda: Index(checkout, store),
+                    words=lambda: Index(checkout, store, say=say),
                     during=during,
                     pace=TestPace(order.options.gates.test_timeout_s, warn=say),
                 )
@@ -133,7 +133,7 @@ def open_workplace(
                 asked=asked,
                 panel=panel,
                 lent=lent,
-                index=lambda: Index(checkout, store),
+                index=lambda: Index(checkout, store, say=say),
                 consulted=consulted,
                 instance=instance,
             )

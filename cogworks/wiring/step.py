@@ -115,7 +115,7 @@ class _Session:
         return self._service
 
     def _index(self) -> Index:
-        return Index(self._workspace(), self._sight_store())
+        return Index(self._workspace(), self._sight_store(), say=self.ports.say)
 
     def _looks(self, hidden: frozenset[str]) -> Looks:
         return looks_of(

@@ -92,6 +92,28 @@ def _found(store: Store, term: str) -> set[tuple[str, int, int]]:
     return {(names[card], in_text, in_names) for card, in_text, in_names in store.postings(term)}
 
 
+def test_people_who_wait_hear_how_far_it_has_come() -> None:
+    said: list[str] = []
+    tree, store = MemoryTree({f"part{number}.txt": f"Price {number}.\n" for number in range(8_600)}), Store()
+
+    for _ in range(2):
+        Index(tree, store, say=said.append, cores=1)
+
+    assert said == [
+        "reading 8600 files that are new here",
+        "read 4000 of 8600 files",
+        "read 8000 of 8600 files",
+    ]
+
+
+def test_few_files_are_read_in_silence() -> None:
+    said: list[str] = []
+
+    Index(MemoryTree(SHOP), Store(), say=said.append)
+
+    assert said == []
+
+
 def test_imports_lead_to_files_of_the_tree() -> None:
     index = Index(MemoryTree(SHOP), Store())
 
