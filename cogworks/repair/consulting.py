@@ -30,6 +30,7 @@ from cogworks.domain_services.operations import (
     SIGNATURES,
     Operation,
 )
+from cogworks.domain_services.parts import beside
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.repair.localise.symbols import mistakes_of
 from cogworks.repair.testcommand import TestPace
@@ -140,9 +141,8 @@ class Exploration:
             results = self._explored(COVERAGE, params)
         if not results:
             return None
-        report = TestReport(cases=tuple(case for each in results for case in each.report.cases))
         return Coverage(
-            report=report,
+            report=beside([each.report for each in results]),
             tests=tuple(test for each in results for test in each.tests),
             steps=next((each.steps for each in results if each.steps), None),
         )

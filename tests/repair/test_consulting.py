@@ -10,7 +10,7 @@ import pytest
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.answers import Answer, NotOffered
-from cogworks.domain_services.exploring import Beside, BesideParams
+from cogworks.domain_services.exploring import Beside, BesideParams, Coverage
 from cogworks.domain_services.messages import Diagnostic, Metadata, TestCase, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
@@ -286,3 +286,21 @@ def test_what_could_not_be_tried_beside_the_tests_is_told(tmp_path: Path) -> Non
 
     assert said == ["beside: there is no isolation"]
     assert found == Beside(notes=("there is no isolation",))
+
+
+class Measuring(Quiet):
+    """Two services: one could not load a file, the other one ran out of time."""
+
+    def call(self, *_: object) -> tuple[Answer[Any], ...]:
+        reports = (TestReport(cases=(), collection_errors=("a.py",)), TestReport(cases=(), timed_out=True))
+        return tuple(
+            Answer("measuring", "success", Coverage(report=each, tests=()), (), (), Metadata())
+            for each in reports
+        )
+
+
+def test_what_kept_a_run_with_coverage_from_its_end_is_in_its_report(tmp_path: Path) -> None:
+    coverage = Consulted(Tree(tmp_path), Measuring()).coverage(timeout_s=1.0)
+
+    assert coverage is not None
+    assert (coverage.report.collection_errors, coverage.report.timed_out) == (("a.py",), True)

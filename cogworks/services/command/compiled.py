@@ -2,9 +2,10 @@
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,10 @@ from cogworks.services.sandbox.disk import Locks, TooDeep, usage
 
 MOST_BYTES = 4 * 1024**3
 """What a checkout may leave for its next request; of more than that nothing stays."""
+_UNUSED_DAYS = 14
+"""Items end and bases move on; what they compiled is of no more use."""
+_OF_ITEM = re.compile(r"[0-9a-f]{24}(?:\+[0-9]+)?")
+"""The folder of an item on a base, or one beside it."""
 
 
 class Keeping(NamedTuple):
@@ -90,19 +95,37 @@ def _of_item(key: str, ground: Ground, machine: Machine) -> Iterator[Path | None
         yield None
         return
     folder = machine.kept.resolve() / "command"
-    if ground.recipe.language != "rust":
-        yield folder / key
-        return
     places = Places(folder)
+    _remove_unused(folder, places)
+    if ground.recipe.language != "rust":
+        yield _in_use(folder / key)
+        return
     try:
         place = places.take(folder / key, "what cargo keeps")
     except TryAgainLater:
         yield None
         return
     try:
-        yield place
+        yield _in_use(place)
     finally:
         places.release(place)
+
+
+def _in_use(place: Path) -> Path:
+    """The same place, marked for a process that looks for those that nobody uses."""
+    with suppress(FileNotFoundError):
+        os.utime(place)
+    return place
+
+
+def _remove_unused(folder: Path, places: Places) -> None:
+    """Remove what no item used for so long; never raises OSError."""
+    oldest = time.time() - _UNUSED_DAYS * 86_400
+    with suppress(OSError):
+        for place in sorted(each for each in folder.iterdir() if _OF_ITEM.fullmatch(each.name)):
+            if place.stat().st_mtime < oldest:
+                for free in places.each_free([place]):
+                    remove_tree(free, ignore_errors=True)
 
 
 def _clone_of(ground: Ground, machine: Machine) -> str:

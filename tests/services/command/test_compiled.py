@@ -132,6 +132,38 @@ def test_a_work_item_has_its_own_and_finds_nothing_of_what_callers_without_one_l
     assert [len(list(each.iterdir())) for each in (passing, tmp_path / "kept" / "command")] == [1, 1]
 
 
+def test_what_no_item_used_for_weeks_goes_when_another_one_asks(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"base": committed(tmp_path / "r", TELLS), "kept": tmp_path / "kept"}
+    for item in (1, 2):
+        found(tmp_path / "r", **asked, caller={"work_item_id": item})
+    [used, unused] = sorted(
+        each for each in (tmp_path / "kept" / "command").iterdir() if each.name != "locks"
+    )
+    for place in (used, unused):
+        os.utime(place, (0, time.time() - 15 * 86_400))
+    (tmp_path / "kept" / "command" / "of somebody else").mkdir()
+    os.utime(tmp_path / "kept" / "command" / "of somebody else", (0, 0))
+    with compiled.Places(tmp_path / "kept" / "command").taken(used, "a test", wait_s=0):
+        found(tmp_path / "r", **asked, caller={"work_item_id": 3})
+
+    assert used.is_dir()
+    assert not unused.exists()
+    assert (tmp_path / "kept" / "command" / "of somebody else").is_dir()
+
+
+def test_what_an_item_uses_again_after_weeks_is_in_use(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {
+        "base": committed(tmp_path / "r", TELLS), "kept": tmp_path / "kept", "caller": {"work_item_id": 1}
+    }  # fmt: skip
+    found(tmp_path / "r", **asked)
+    [place] = (each for each in (tmp_path / "kept" / "command").iterdir() if each.name != "locks")
+    os.utime(place, (0, time.time() - 13 * 86_400))
+
+    found(tmp_path / "r", **asked)
+
+    assert time.time() - place.stat().st_mtime < 86_400
+
+
 def test_of_more_than_the_limit_nothing_stays(
     tmp_path: Path, passing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
