@@ -285,6 +285,8 @@ def _replaced(path: str, edits: Sequence[Replacement], source: str | None) -> Fi
         return _created(path, edits)
     places: list[tuple[int, Replacement]] = []
     for replacement in (_with_ends_of(source, each) for each in edits):
+        if not replacement.search:
+            return f"{path!r} is there already, and an empty `search` makes a new file; name the text that gives way"
         count = _occurrences(source, replacement.search)
         if count != 1:
             return (

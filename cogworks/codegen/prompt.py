@@ -163,9 +163,10 @@ def _view(
     wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
     # Of what was changed since, the text as it is now has to be seen as well.
     unchanged = [file.path for file in known["interfaces"] if file.is_whole and not file.change]
+    tests = f"\n{item.test_specification}" if wants_tests else ""
     about = About(
         title=f"{task.item.title}\n{item.title}",
-        text=f"{item.description}\n{known['specification']}\n{task.item.body}",
+        text=f"{item.description}{tests}\n{known['specification']}\n{task.item.body}",
         wanted=tuple(wanted),
         without=frozenset({spec_path(task), *unchanged, *apart}),
         hidden=frozenset(hidden),

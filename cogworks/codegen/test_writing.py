@@ -203,7 +203,10 @@ class TestWriting:
             return ActionResult(outcome=Outcome.NONE_VALID, halt=refused.reason)
         self._workspace.roll_back()
         claim = self._claim(reply)
-        files, problems = amended(reply, self._unkept, self._workspace, kept=claim.paths)
+        # What was tried was tried without the last answer.
+        files, problems = amended(
+            reply, () if reply.tried else self._unkept, self._workspace, kept=claim.paths
+        )
         if problems:
             return self._sent_back(Trial(category="unplaced", problems=problems), claim)
         reply = as_whole_files(reply, files)
@@ -296,8 +299,9 @@ class TestWriting:
         if tidied := ChangeOnTrial(wanted, files).tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
         diagnostics = self._ports.service.validate(self._workspace, existing(claim.paths, self._workspace))
-        checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
-        if problem := self._first(iter(checks)):
+        if problem := self._first(
+            iter((*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics)))
+        ):
             return trial_for(problem), None
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
         self._ports.say(f"{self._item.key}: running {what}")

@@ -38,6 +38,16 @@ _STACK = re.compile(
     r"\s+at [^\n]{0,300}(?:node_modules/|node:internal|\b(?:java|jdk|sun|junit|org\.junit)\.)"
 )
 """A frame of a runner in the languages that write one on a line."""
+_LATER = re.compile(
+    r"(?:at|from) \S"
+    r"|(?:# )?\[?[\w./\\-]{1,300}:\d+(?::\d+)?(?::in [^\n]{0,200})?\]?:?$"
+    r"|thread '[^'\n]{0,200}' panicked at \S{1,300}:\d+:\d+:$"
+    r"|note: run with `RUST_BACKTRACE"
+)
+"""Beside the message of most runners: a frame, a place, a hint."""
+_TRACEBACK = "Traceback (most recent call last)"
+_MESSAGE_LINES = 4
+"""Of a message that is not marked, so many are the cause: what was expected stands behind what was asserted."""
 _PRINTED = re.compile(r"-{2,} ?Captured [^\n]{1,60}-{2,}$")
 _MARK = re.compile(r"E(?:\s+|$)")
 _CASE = re.compile(r"(?P<test>[^\[\n]+)\[(?P<values>[^\n]*)\]|(?P<table>[^\n]+::\w+)/(?P<row>[^\n]+)")
@@ -70,9 +80,20 @@ def cause_of(text: str) -> str:
     """Why a test failed, in the runner's words, on one line; empty where it does not say."""
     lines, _ = _parted(_steady(text))
     blocks = [list(group) for marked, group in groupby(lines, lambda line: bool(_MARK.match(line))) if marked]
-    texts = [_MARK.sub("", line, count=1).strip() for line in blocks[-1]] if blocks else lines[::-1]
-    first = next((line.strip() for line in texts if line.strip()), "")
-    return first if len(first) <= _MAX_CAUSE_CHARS else f"{first[:_MAX_CAUSE_CHARS]}[…]"
+    if blocks:
+        said = next((each for line in blocks[-1] if (each := _MARK.sub("", line, count=1).strip())), "")
+    elif any(_FRAME.match(line) or line.startswith(_TRACEBACK) for line in lines):
+        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    else:
+        said = _message_above(lines)
+    return said if len(said) <= _MAX_CAUSE_CHARS else f"{said[:_MAX_CAUSE_CHARS]}[…]"
+
+
+def _message_above(lines: Sequence[str]) -> str:
+    """What a runner says that writes the message first and frames below it; the last line where there is nothing else."""
+    texts = [" ".join(line.split()) for line in lines if line.strip()]
+    message = [line for line in texts if not _LATER.match(line)]
+    return " ".join((message or texts[-1:])[:_MESSAGE_LINES])
 
 
 def innermost(text: str) -> str:
@@ -170,11 +191,20 @@ def failing(cases: Sequence[TestCase], blocked: Sequence[str] = ()) -> tuple[str
             first, *others = cause.ids
             head = f"{first} {how[first]}"
             if others:
-                head = f"{len(cause.ids)} tests fail alike: {listed(cause.ids)}. The first"
+                head = f"{_together(cause.ids)}. The first"
             head = f"{summary}\n{head}" if summary else head
             entries.append(_Entry(head, cause, _met((*cause.ids, *unshown), blocked)))
             summary, unshown = "", ()
     return tuple(_within(entries))
+
+
+def _together(ids: Sequence[str]) -> str:
+    """Tests that fail alike by their ids; the file of all of them is named once."""
+    file, mark, _ = ids[0].partition("::")
+    beginning = f"{file}{mark}"
+    if not mark or not all(each.startswith(beginning) for each in ids):
+        return f"{len(ids)} tests fail alike: {listed(ids)}"
+    return f"{len(ids)} tests of {file} fail alike: {listed([each.removeprefix(beginning) for each in ids])}"
 
 
 def unloaded(errors: Sequence[str], blocked: Sequence[str] = ()) -> tuple[str, ...]:

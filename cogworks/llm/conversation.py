@@ -12,6 +12,7 @@ from cogworks.llm.prompts import Prompt, Prompts, as_json, explained
 from cogworks.llm.provider import Message, ModelReply, ModelRequest
 from cogworks.llm.replies import Fits, Misfits, read_reply, reply_value, schema_problems
 from cogworks.llm.schemas import Schema, full_schema
+from cogworks.llm.tries import Edits, are_edits, completed, going_on_from, numbers_of
 
 Reply = TypeVar("Reply", bound=BaseModel)
 Other = TypeVar("Other", bound=BaseModel)
@@ -96,13 +97,16 @@ class Turn(Generic[Reply]):
     problems: tuple[str, ...] = ()
 
 
-def read_turn(text: str, wanted: Wanted[Reply], looks: Mapping[str, Any] | None) -> Turn[Reply]:
-    """What a reply says. Never raises.
+def read_turn(
+    text: str, wanted: Wanted[Reply], looks: Mapping[str, Any] | None, tries: Sequence[Edits] = ()
+) -> Turn[Reply]:
+    """What a reply says, with the edits of earlier tries where it names them by number. Never raises.
 
     An answer that comes without its envelope counts: what is meant is beyond doubt.
 
     Args:
         looks: the schema of a look; None: there are none to be had.
+        tries: the edits of each `try` of the conversation so far.
     """
     if looks is None:
         return _answered(read_reply(text, wanted.schema, wanted.reply_type))
@@ -111,11 +115,26 @@ def read_turn(text: str, wanted: Wanted[Reply], looks: Mapping[str, Any] | None)
     except ValueError as error:
         return Turn(problems=(f"the reply is not one JSON value: {error}",))
     if not isinstance(value, dict) or not value.keys() & {"looks", "answer"}:
+        return _answer_of(value, text, wanted, tries)
+    return _enveloped(value, wanted, looks, tries)
+
+
+def _answer_of(value: object, text: str, wanted: Wanted[Reply], tries: Sequence[Edits]) -> Turn[Reply]:
+    """Args:
+    text: the value as it was written, where it was not inside of another one.
+    """
+    if not isinstance(value, dict) or not value.get("tried") or not are_edits(value.get("edits", [])):
         return _answered(read_reply(text, wanted.schema, wanted.reply_type))
-    return _enveloped(value, wanted, looks)
+    try:
+        edits = going_on_from(value["tried"], value.get("edits", []), tries)
+    except LookupError as error:
+        return Turn(problems=(f"$.tried: {error}",))
+    return _answered(read_reply(json.dumps({**value, "edits": edits}), wanted.schema, wanted.reply_type))
 
 
-def _enveloped(value: Mapping[str, Any], wanted: Wanted[Reply], look: Mapping[str, Any]) -> Turn[Reply]:
+def _enveloped(
+    value: Mapping[str, Any], wanted: Wanted[Reply], look: Mapping[str, Any], tries: Sequence[Edits]
+) -> Turn[Reply]:
     looks, answer = value.get("looks") or [], value.get("answer")
     if not isinstance(looks, list):
         return Turn(problems=("$.looks: has to be a list",))
@@ -124,7 +143,7 @@ def _enveloped(value: Mapping[str, Any], wanted: Wanted[Reply], look: Mapping[st
             problems=("there are looks and an answer; give one of them: `answer` null, or `looks` empty",)
         )
     if answer is not None:
-        return _answered(read_reply(json.dumps(answer), wanted.schema, wanted.reply_type))
+        return _answer_of(answer, json.dumps(answer), wanted, tries)
     if not looks:
         return Turn(problems=("there is neither a look nor an answer; give one of them",))
     if len(looks) > MAX_LOOKS:
@@ -169,6 +188,8 @@ class Conversation(Generic[Reply]):
         self._said: tuple[Message, ...] = opening.messages
         self._results: tuple[int, ...] = ()
         """Places of the results of looks among what was said."""
+        self._tries: tuple[Edits, ...] = ()
+        """The edits of each `try` so far, those included that it went on from."""
 
     def fork(self) -> "Conversation[Reply]":
         """Another conversation with the same beginning; what is said in one, the other does not hear."""
@@ -197,7 +218,7 @@ class Conversation(Generic[Reply]):
             self._send, self._opening, wanted, prompts=self._prompts, repair_rounds=self._repair_rounds,
             looks=self._looks, turns=self._turns,
         )  # fmt: skip
-        other._said, other._results = self._said, self._results
+        other._said, other._results, other._tries = self._said, self._results, self._tries
         return other
 
     def tell(self, part: str, variables: Mapping[str, Any]) -> None:
@@ -219,14 +240,16 @@ class Conversation(Generic[Reply]):
             reply = self._send(self._request(name), purpose)
             self._add("assistant", reply.text if reply.text.strip() else "(empty reply)")
             schema = self._looks.schema if self._looks else None
-            turn = read_turn(reply.text, self._wanted, schema)
+            turn = read_turn(reply.text, self._wanted, schema, self._tries)
             if turn.answer is not None:
                 return turn.answer
             if turn.looks and self._turns.left() > 0 and self._looks is not None:
                 looked += 1
                 name = f"{purpose}-look{looked}"
                 self._turns.use()
-                self._show(self._looks.carry_out(turn.looks))
+                before = len(self._tries)
+                asked, self._tries = completed(turn.looks, self._tries)
+                self._show(f"{self._looks.carry_out(asked)}{numbers_of(self._tries, before)}")
                 continue
             problems = turn.problems or ("there are no turns left to look: answer now with what you know",)
             if repaired == self._repair_rounds:

@@ -114,6 +114,13 @@ class ChangedFiles(Part):
     """A diff as git writes it; empty when there is none."""
 
 
+class TriedFiles(ChangedFiles):
+    """An answer of somebody who could try edits before it."""
+
+    tried: int = Field(default=0, ge=0)
+    """Number of the `try` whose edits belong to the answer; `edits` holds what comes on top of them. 0: none."""
+
+
 class InterfaceName(Part):
     """One public name that later work has to implement."""
 
@@ -160,7 +167,7 @@ class Plan(Part):
     sub_work_items: tuple[PlannedItem, ...]
 
 
-class WrittenTests(ChangedFiles):
+class WrittenTests(TriedFiles):
     """The tests of one sub-work-item, written before its code."""
 
     test_path: str
@@ -230,7 +237,7 @@ class BeyondPlan(Part):
     """Why the item cannot be done without, in one sentence."""
 
 
-class Implementation(ChangedFiles):
+class Implementation(TriedFiles):
     """The code that makes handed-over tests pass."""
 
     summary: str = Field(min_length=1, max_length=72)
@@ -245,7 +252,7 @@ class Implementation(ChangedFiles):
     """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
 
 
-class CodeChange(ChangedFiles):
+class CodeChange(TriedFiles):
     """Code and tests for one sub-work-item."""
 
     summary: str = Field(min_length=1, max_length=72)

@@ -47,6 +47,8 @@ _NEAR, _TESTED = 0.2, 0.15
 _SEEDS = 8
 CERTAIN = 100.0
 """Scores from here on are of files that were asked for."""
+PATH_NAMED = "named"
+"""Why a file is where it is whose path the request says."""
 SAMPLE = "a sample of the folder of a new file"
 
 
@@ -124,7 +126,7 @@ class _Ranking:
             if guide and self._scores[place] > 0:
                 self._reasons[place].append(guide)
         self._add_standards()
-        self._add(self._paths(), _PATH, "named")
+        self._add(self._paths(), _PATH, PATH_NAMED)
         self._add(self._frames(), _FRAME, "in a traceback")
         self._add(self._looked(), _LOOKED, "looked at before")
         self._add(self._near(self._best(_SEEDS)), _NEAR, "imports near")

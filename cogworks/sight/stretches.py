@@ -1,5 +1,6 @@
 """Stretches of a file, from 1 and with both ends: put together, written with the numbers of their lines, and how much room a text takes."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -68,3 +69,18 @@ BYTES_PER_TOKEN = 3
 def tokens_of(text: str) -> int:
     """Tokens that a text takes, as estimates count them."""
     return -(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN)
+
+
+_RELEASE = re.compile(
+    r"[#=\s*]*\[?(?:(?:version|release|v)[ .:-]*)?(?:\d{1,4}\.\d[\w.+-]{0,30}|unreleased|next|upcoming|main|master|\d{4}-\d\d-\d\d)(?![\w%])",
+    re.IGNORECASE,
+)
+"""How the section of a release begins in a change log."""
+_LEAST_OF_CHANGES, _MOST_OF_CHANGES = 15, 50
+
+
+def newest_changes(lines: Sequence[str]) -> int:
+    """So many lines of a change log are shown whatever matches: its newest section, where a new entry goes; from 15 to 50."""
+    heads = [number for number, line in enumerate(lines[: _MOST_OF_CHANGES + 1]) if _RELEASE.match(line)]
+    last = heads[1] if len(heads) > 1 else _MOST_OF_CHANGES
+    return min(max(last, _LEAST_OF_CHANGES), _MOST_OF_CHANGES, len(lines))

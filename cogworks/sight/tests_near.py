@@ -4,32 +4,42 @@ from collections.abc import Collection, Iterator, Sequence
 
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import Kind
-from cogworks.sight.ranking import CERTAIN, Ranked, subject_of
+from cogworks.sight.ranking import CERTAIN, PATH_NAMED, Ranked, subject_of
 
 _TARGETS = 4
 _MAX_COMPARED = 60
 _SAME_SUBJECT, _IMPORTS, _MATCHES = 2.0, 1.5, 1.0
+_SAID = 4.0
+"""Of a test whose path the request says, so that it is like that one."""
 
 
 def tests_near(index: Index, ranked: Sequence[Ranked], most: int) -> tuple[Ranked, ...]:
     """The test files that are nearest to the source files that were asked for, or else to the best ones; the nearest first, so many at most.
 
-    A test that has the name of such a file, one that imports it, or its package, and one that says much of what the request says are near.
+    A test that the request names comes first. A test that has the name of such a file, one that imports it, or its package, and one
+    that says much of what the request says are near.
     """
     sources = [each for each in ranked if each.kind is Kind.SOURCE]
     certain = [each for each in sources if each.score >= CERTAIN]
     targets = [each.path for each in (certain or sources)[:_TARGETS]]
     tests = [each for each in ranked if each.kind is Kind.TEST][:_MAX_COMPARED]
     cards = index.cards([each.path for each in tests])
-    tests = [each for each in tests if each.path in cards and cards[each.path].definitions]
+    tests = [
+        each for each in tests if each.path in cards and (cards[each.path].definitions or _is_named(each))
+    ]
     imports = index.imports([each.path for each in tests])
     best = max((each.score for each in tests), default=0.0) or 1.0
     scores = {
         each.path: _MATCHES * each.score / best
+        + _SAID * _is_named(each)
         + sum(_nearness(each.path, imports.get(each.path, ()), targets))
         for each in tests
     }
     return tuple(sorted(tests, key=lambda each: (-scores[each.path], each.path))[:most])
+
+
+def _is_named(each: Ranked) -> bool:
+    return PATH_NAMED in each.reasons
 
 
 def _nearness(test: str, imported: Collection[str], targets: Sequence[str]) -> Iterator[float]:

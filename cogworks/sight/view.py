@@ -13,7 +13,7 @@ from cogworks.sight.matching import Quoted, Sought, meant_in
 from cogworks.sight.outlines import outline_text, sections_of
 from cogworks.sight.question import About, named_in
 from cogworks.sight.ranking import CERTAIN, SAMPLE, Ranked, rank
-from cogworks.sight.stretches import numbered_slices, tokens_of
+from cogworks.sight.stretches import newest_changes, numbered_slices, tokens_of
 from cogworks.sight.tests_near import tests_near
 from cogworks.sight.words import terms_of
 from cogworks.vocabulary import Value
@@ -36,8 +36,6 @@ _HANDED_ON_SHARE = 0.05
 """Of the whole room, what a file may take that only imports and exports: its lines that match are there, and each names a file."""
 _BESIDE_SHARE = 0.15
 """Of the whole room, what files of other repositories may take together."""
-_TOP_OF_CHANGES = 15
-"""Lines of a change log that are shown whatever matches: a new entry goes there, in the style of the newest."""
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
@@ -305,8 +303,9 @@ class _View:
         lines = text.splitlines()
         card = self._index.cards([each.path]).get(each.path)
         definitions = card.definitions if card is not None else ()
-        # Of a list of names the lines that match say more than the list.
-        definitions = () if only_hands_on(text) else definitions or sections_of(each.path, lines)
+        # Of a list of names, or of releases, the lines that match say more than the list.
+        is_list = each.kind is Kind.CHANGELOG or only_hands_on(text)
+        definitions = () if is_list else definitions or sections_of(each.path, lines)
         target = sought or self._sought
         if tokens_of(text) <= room:
             if sought is None:
@@ -320,7 +319,7 @@ class _View:
             target,
             room,
             is_test=each.kind is Kind.TEST,
-            top=_TOP_OF_CHANGES if each.kind is Kind.CHANGELOG else 0,
+            top=newest_changes(lines) if each.kind is Kind.CHANGELOG else 0,
         )
         if cut is not None and cut.text:
             if sought is None:

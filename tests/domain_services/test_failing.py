@@ -66,14 +66,63 @@ def test_the_cause_is_what_was_raised_last() -> None:
     assert cause_of("") == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            ('Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: "a"\nReceived: "b"\n'
+            "    at Object.toBe (test/a.test.js:65:67)\n    at new Promise (<anonymous>)"),
+            'Error: expect(received).toBe(expected) // Object.is equality Expected: "a" Received: "b"',
+        ),
+        (
+            "expected: 2\n     got: 1\n\n(compared using ==)\n\n# ./spec/a_spec.rb:3:in `block'",
+            "expected: 2 got: 1 (compared using ==)",
+        ),
+        ("Failed asserting that 2 is identical to 3.\n\n/work/tests/ATest.php:12", "Failed asserting that 2 is identical to 3."),
+        (
+            ("thread 'tests::adds' panicked at src/lib.rs:10:5:\nassertion `left == right` failed\n  left: 1\n right: 2\n"
+            "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"),
+            "assertion `left == right` failed left: 1 right: 2",
+        ),
+        ("org.opentest4j.AssertionFailedError: expected: <1>\n\tat org.junit.A\n\tat a.B(C.java:1)", "org.opentest4j.AssertionFailedError: expected: <1>"),
+        ('Traceback (most recent call last):\n  File "t.py", line 3, in t\nAssertionError: 1 != 2', "AssertionError: 1 != 2"),
+        (NODE, "AssertionError: 1 == 2"),
+        ("    at add (src/add.js:3:4)", "at add (src/add.js:3:4)"),
+    ],
+    ids=["jest", "rspec", "phpunit", "cargo", "junit", "unittest", "node", "a frame alone"],
+)  # fmt: skip
+def test_the_cause_is_the_message_wherever_a_runner_writes_it(text: str, cause: str) -> None:
+    assert cause_of(text) == cause
+
+
+def test_failures_with_another_message_are_not_alike_though_their_frames_are() -> None:
+    frames = "\n    at Object.toThrow (t.test.js:6:7)\n    at new Promise (<anonymous>)"
+
+    shown = failing(
+        [case("t.test.js::a", f"Error: expect 1{frames}"), case("t.test.js::b", f"Error: no throw{frames}")]
+    )
+
+    assert [text.partition(":\n")[0] for text in shown] == ["t.test.js::a failed", "t.test.js::b failed"]
+
+
+def test_the_file_of_tests_that_fail_alike_is_named_once() -> None:
+    alike = [case(f"a/t.py::T::{number}", "E   ImportError: no x") for number in range(3)]
+
+    [shown] = failing(alike)
+    [mixed] = failing([*alike, case("b.py::x", "E   ImportError: no x")])
+
+    assert shown.startswith("3 tests of a/t.py fail alike: T::0, T::1, T::2. The first:")
+    assert mixed.startswith(
+        "4 tests fail alike: a/t.py::T::0, a/t.py::T::1, a/t.py::T::2, b.py::x. The first:"
+    )
+
+
 def test_tests_that_fail_alike_are_shown_once_with_all_their_ids() -> None:
     alike = [case(f"t.py::{number}", f"t.py:{number}: in f\nE   ImportError: no x") for number in range(3)]
 
     first, second = failing([*alike, case("t.py::other", "E   ValueError: y")])
 
-    assert first == (
-        "3 tests fail alike: t.py::0, t.py::1, t.py::2. The first:\nt.py:0: in f\nE   ImportError: no x"
-    )
+    assert first == ("3 tests of t.py fail alike: 0, 1, 2. The first:\nt.py:0: in f\nE   ImportError: no x")
     assert second == "t.py::other failed:\nE   ValueError: y"
 
 
@@ -152,7 +201,7 @@ def test_what_was_cut_is_said() -> None:
     long = "x" * MAX_TEXT_CHARS + "END"
     printed = "----- Captured stdout call -----\n" + "y" * (MAX_PRINTED_CHARS + 5) + "NEAR"
 
-    assert f"t.py::{MAX_IDS - 1} and 7 more" in failing(many)[0]
+    assert f", {MAX_IDS - 1} and 7 more" in failing(many)[0]
     assert excerpt(long).startswith("[… 3 characters]")
     shown = excerpt(f"E   no\n{printed}")
     assert shown.startswith("E   no\n----- Captured stdout call -----\n[… 9 characters]")

@@ -25,6 +25,7 @@ from cogworks.llm.prompts import CONTAMINATED, delimited, shipped_prompts
 from cogworks.llm.provider import Message, ModelReply
 from cogworks.llm.providers.anthropic import request_body
 from cogworks.llm.schemas import full_schema, reduced_schema
+from cogworks.sight.looks.schema import LookEdit, RunningLook
 from tests.fakes import ScriptedModel
 
 QUESTION = {"number": "Pick a number.\n--- user ---\nAt most {{ most }}.\n"}
@@ -299,3 +300,92 @@ def test_a_further_question_has_a_form_of_its_own_and_the_schema_stays_the_same(
         f"Name numbers.\n\nWhich word is it?\n\nYou may look in {LIMITS.max_turns} more turn(s)."
     )
     assert [message.role for message in other.messages] == ["user", "assistant", "user"]
+
+
+class Changed(BaseModel):
+    """An answer with edits, which may be those of a try."""
+
+    edits: tuple[LookEdit, ...] = ()
+    tried: int = Field(default=0, ge=0)
+
+
+class Trying(Shelf):
+    """Tries edits; obeys `cogworks.llm.conversation.Looks`."""
+
+    schema = RunningLook.model_json_schema()
+
+    def carry_out(self, looks: Sequence[Mapping[str, Any]]) -> str:
+        self.asked.append([json.dumps(look.get("edits")) for look in looks])
+        return "tried"
+
+
+def edit_of(search: str, replace: str) -> dict[str, str]:
+    return {"path": "a.py", "search": search, "replace": replace}
+
+
+def trying(edits: Sequence[Mapping[str, str]], after: int = 0) -> str:
+    return json.dumps({"looks": [{"look": "try", "edits": edits, "after": after}], "answer": None})
+
+
+def changing(edits: Sequence[Mapping[str, str]], tried: int) -> str:
+    return json.dumps({"looks": [], "answer": {"edits": edits, "tried": tried}})
+
+
+def changing_talk(model: ScriptedModel, place: Trying) -> Conversation[Changed]:
+    gateway = Gateway(
+        model,
+        shipped_prompts(QUESTION),
+        ModelSettings(model="claude-sonnet-5-5"),
+        prices=shipped_prices(),
+        budget=Budget(),
+        memory=None,
+        on_reply=print,
+    )
+    return gateway.converse("number", {"most": 10}, Changed, looks=place, limits=LIMITS, shown=[])
+
+
+def test_a_try_and_an_answer_go_on_from_an_earlier_try_by_its_number() -> None:
+    place = Trying()
+    model = ScriptedModel(
+        trying([edit_of("a", "b")]),
+        trying([edit_of("c", "d")], after=1),
+        changing([edit_of("e", "f")], tried=2),
+    )
+
+    answer = changing_talk(model, place).answer(purpose="change")
+
+    assert [each.search for each in answer.edits] == ["a", "c", "e"]
+    assert place.asked == [
+        [json.dumps([edit_of("a", "b")])],
+        [json.dumps([edit_of("a", "b"), edit_of("c", "d")])],
+    ]
+    told = [each.text for each in model.requests[-1].messages if each.role == "user"]
+    assert "This `try` has the number 1." in told[1]
+    assert "This `try` has the number 2." in told[2]
+
+
+def test_an_answer_that_names_a_try_that_was_not_made_is_sent_back() -> None:
+    model = ScriptedModel(trying([edit_of("a", "b")]), changing([], tried=2), changing([], tried=1))
+
+    answer = changing_talk(model, Trying()).answer(purpose="change")
+
+    assert answer.edits == (LookEdit(path="a.py", search="a", replace="b"),)
+    assert "$.tried: there is no try 2; 1 were made so far" in model.requests[-1].messages[-1].text
+
+
+def test_an_answer_without_its_envelope_may_name_a_try() -> None:
+    model = ScriptedModel(trying([edit_of("a", "b")]), json.dumps({"edits": [], "tried": 1}))
+
+    assert changing_talk(model, Trying()).answer(purpose="change").edits[0].search == "a"
+
+
+@pytest.mark.parametrize(
+    "answer", [{"edits": "all", "tried": 1}, {"edits": [1], "tried": 1}, {"edits": [], "tried": "1"}]
+)
+def test_what_is_no_form_of_edits_is_judged_by_the_schema(answer: dict[str, Any]) -> None:
+    turn = read_turn(
+        json.dumps({"looks": [], "answer": answer}), Wanted(Changed, full_schema(Changed)), {}, ((),)
+    )
+
+    assert turn.answer is None
+    assert turn.problems

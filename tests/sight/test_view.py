@@ -1,11 +1,12 @@
 """What a prompt shows of a repository."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.sight.question import About, Beside
 from cogworks.sight.ranking import rank
-from cogworks.sight.stretches import tokens_of
+from cogworks.sight.stretches import newest_changes, tokens_of
 from cogworks.sight.view import first_view, items_of
 from tests.exhaustive import examples
 from tests.sight.trees import SHOP, index_of
@@ -45,6 +46,57 @@ def test_of_a_long_change_log_its_top_is_shown_beside_what_matches() -> None:
     assert "## Unreleased" in shown.text
     assert "## 1.899.0" in shown.text
     assert "Prices are rounded half up" in shown.text
+
+
+def test_of_a_change_log_the_newest_section_is_shown_whole_as_far_as_it_is_not_very_long() -> None:
+    entries = [f"- Lexer number {number}" for number in range(30)]
+    old = "".join(f"## 2.{number}.0\n\n- Fix.\n\n" for number in reversed(range(5_000)))
+    files = {
+        **SHOP,
+        "CHANGELOG.md": "# Changes\n\n## 3.0.0 (unreleased)\n\n" + "\n".join(entries) + f"\n\n{old}",
+    }
+    about = PRICES._replace(wanted=("CHANGELOG.md",))
+
+    view = first_view(index_of(files), about, room_tokens=2_000)
+    (shown,) = (each for each in view.files if each.path == "CHANGELOG.md")
+
+    assert "- Lexer number 29" in shown.text
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("# Changes\n\n## [1.2.0] - 2024-01-02\n" + "- a\n" * 20 + "## [1.1.0]\n" + "- b\n" * 90, 23),
+        ("Version 2.21.0\n----\n" + "- a\n" * 90, 50),
+        ("- a\n" * 90, 50),
+        ("2024-05-06\n- a\n2024-05-05\n" + "- b\n" * 90, 15),
+        ("## Unreleased\n" + "- a\n" * 17 + "v1.0.0\n" + "- b\n" * 90, 18),
+        ("1.0\n- a\n", 2),
+        ("", 0),
+    ],
+)
+def test_the_newest_section_of_a_change_log_ends_where_the_next_release_begins(text: str, lines: int) -> None:
+    assert newest_changes(text.splitlines()) == lines
+
+
+def test_a_test_that_the_request_names_is_shown_to_whoever_writes_more_though_others_are_nearer() -> None:
+    files = {
+        **SHOP,
+        "tests/test_cart.py": "from shop.cart import Cart\n\n\ndef test_cart() -> None:\n    assert Cart()\n",
+        "tests/test_more.py": "from shop.cart import Cart\n\n\ndef test_more() -> None:\n    assert Cart\n",
+        "test/week.test.js": 'test("week", () => setUnset("week"));\n',
+    }
+    about = About(
+        title="Total of the cart",
+        text="As `setUnset` in test/week.test.js.",
+        wanted=("src/shop/cart.py",),
+        wants_tests=True,
+    )
+
+    shown = {each.path: each for each in first_view(index_of(files), about).files}
+
+    assert shown["test/week.test.js"].reasons[0] == "tests near"
+    assert 'setUnset("week")' in shown["test/week.test.js"].text
 
 
 def test_decisions_and_standards_about_the_request_are_shown_with_that_reason_and_scenarios_never() -> None:

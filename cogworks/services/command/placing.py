@@ -194,7 +194,9 @@ class Placer:
 
     def _name_of(self, case: Case) -> str:
         inner = case.name.partition(" > ")[2] if self._in_name(case) else self._of_ava(case)[1]
-        name = " ".join(inner.removesuffix("()").split()) or "?"
+        # A method as JUnit names it; in words the brackets may be all that two names differ in.
+        plain = inner.removesuffix("()") if inner.removesuffix("()").isidentifier() else inner
+        name = " ".join(plain.split()) or "?"
         if self._is_telling(case):
             return f"{case.group.split('$', 1)[1] if '$' in case.group else case.group} > {name}"
         return name

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.diffmodel import post_image
+from cogworks.codebase.diffplacing import Replacement, normalised_replacements
 from cogworks.domain_services.failing import failed_ids, in_words, listed
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.transport import ServiceFailed
@@ -44,14 +46,13 @@ class Trials:
 
     def try_out(self, look: RunningLook) -> str:
         """What the tests would say with the edits; the working copy is as before."""
+        if look.after:
+            return f"There is no try {look.after} to go on from; send its edits."
         if not look.edits or not look.tests:
             return "`try` needs `edits` and the `tests` to run with them."
-        changes: list[FileChange] = []
-        for edit in look.edits:
-            change = self._change(edit, changes)
-            if isinstance(change, str):
-                return change
-            changes = [each for each in changes if each.path != change.path] + [change]
+        changes = self._changes(look.edits)
+        if isinstance(changes, str):
+            return changes
         try:
             if (reason := self._apply(changes)) is not None:
                 return f"The edits were refused: {reason}"
@@ -78,8 +79,8 @@ class Trials:
         if len(passing) == len(failed):
             return "\n\nWithout the edits none of these fails."
         if not passing:
-            return "\n\nWithout the edits none of these tests is there."
-        return f"\n\nWithout the edits these pass, and the others are not there: {listed(passing)}."
+            return "\n\nWithout the edits none of these failing tests is there."
+        return f"\n\nOf these failing tests these pass without the edits: {listed(passing)}. The others are not there."
 
     def _runnable(self, failed: str, tests: Sequence[str]) -> Sequence[str]:
         """What to run for a test, file or folder that failed: itself, or what was asked for in it; nothing that only the edits make."""
@@ -88,22 +89,23 @@ class Trials:
         inside = [each for each in tests if each == failed or each.startswith(f"{failed}/")]
         return [each for each in inside if self._read(each.partition("::")[0]) is not None]
 
-    def _change(self, edit: LookEdit, before: Sequence[FileChange]) -> FileChange | str:
-        text = next((each.content for each in before if each.path == edit.path), None)
-        text = self._read(edit.path) if text is None else text
-        if not edit.search:
-            return FileChange(
-                path=edit.path, action="create" if text is None else "modify", content=edit.replace
+    def _changes(self, edits: Sequence[LookEdit]) -> Sequence[FileChange] | str:
+        """What the edits do to the files, each placed as those of an answer are; or why they have no place."""
+        wanted = [Replacement(path=each.path, search=each.search, replace=each.replace) for each in edits]
+        sources = {
+            path: text for path in {each.path for each in edits} if (text := self._read(path)) is not None
+        }
+        placed = normalised_replacements(wanted, sources)
+        if placed.diff is None:
+            return "\n".join(placed.problems)
+        return [
+            FileChange(
+                path=file.path,
+                action="create" if file.kind == "create" else "modify",
+                content=post_image(file, sources.get(file.path)) or "",
             )
-        if text is None:
-            return f"There is no file {edit.path} to edit; leave `search` empty to make it."
-        if (count := text.count(edit.search)) != 1:
-            return f"The text to replace stands {count} times in {edit.path}; it has to stand there once."
-        return FileChange(
-            path=edit.path,
-            action="create" if self._read(edit.path) is None else "modify",
-            content=text.replace(edit.search, edit.replace),
-        )
+            for file in placed.diff.files
+        ]
 
     def _ran(self, tests: Sequence[str]) -> TestReport | str:
         """What the tests say; or why they could not be run."""

@@ -19,7 +19,7 @@ class LookEdit(Part):
 
     path: str
     search: str
-    """Text that stands in the file exactly once; empty: the whole file is new."""
+    """Text that stands in the file exactly once; empty: the file is new."""
     replace: str
 
 
@@ -49,6 +49,8 @@ class RunningLook(Look):
     """Exact ids of tests, or files of tests."""
     # What `try` changes for the length of its run.
     edits: tuple[LookEdit, ...] = ()
+    after: int = Field(default=0, ge=0)
+    """Number of an earlier `try` whose edits come first; 0: none."""
 
 
 GUIDE = """\
@@ -66,7 +68,8 @@ sat at the keyboard: never guess what you can read. What you get is the reposito
 RUNNING_GUIDE = """
 - `run`: runs the tests named in `tests` on the repository as it is.
 - `try`: makes `edits` on a copy, runs `tests` there, and takes everything back. The edits may change any file, so tests can be tried with a fix that you
-  have in mind. To find something out, write it as a test in a new file and run that."""
+  have in mind. To find something out, write it as a test in a new file and run that. Each `try` gets a number. Never send edits twice: name it in
+  `after`, and in `edits` only what comes on top of it."""
 MASKED = """
 
 `***` in a result stands for a token that is not shown. Never write it into a file."""

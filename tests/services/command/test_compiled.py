@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from cogworks.codebase.places import Places
 from cogworks.services.command import compiled
 from cogworks.services.command.ground import Commands
 from tests.limits import ENDS_WITHIN_S, Started
@@ -143,7 +144,7 @@ def test_what_no_item_used_for_weeks_goes_when_another_one_asks(tmp_path: Path) 
         os.utime(place, (0, time.time() - 15 * 86_400))
     (tmp_path / "kept" / "command" / "of somebody else").mkdir()
     os.utime(tmp_path / "kept" / "command" / "of somebody else", (0, 0))
-    with compiled.Places(tmp_path / "kept" / "command").taken(used, "a test", wait_s=0):
+    with Places(tmp_path / "kept" / "command").taken(used, "a test", wait_s=0):
         found(tmp_path / "r", **asked, caller={"work_item_id": 3})
 
     assert used.is_dir()

@@ -113,9 +113,9 @@ def test_tests_that_only_the_edits_make_are_no_failures_of_the_edits() -> None:
     said = [place.trials.try_out(look(edits=[edit("x = 1", "x = 3")])) for place in (some, all_of_them)]
 
     assert said[0].endswith(
-        "\n\nWithout the edits these pass, and the others are not there: tests/test_a.py::test_b."
+        "\n\nOf these failing tests these pass without the edits: tests/test_a.py::test_b. The others are not there."
     )
-    assert said[1].endswith("\n\nWithout the edits none of these tests is there.")
+    assert said[1].endswith("\n\nWithout the edits none of these failing tests is there.")
 
 
 def test_nothing_is_said_of_what_could_not_be_run_to_the_end_without_the_edits() -> None:
@@ -143,8 +143,13 @@ def test_nothing_is_run_again_of_what_only_the_edits_make() -> None:
 def test_an_edit_that_has_no_place_runs_nothing() -> None:
     place = Place()
 
-    assert "stands 0 times in src/a.py" in place.trials.try_out(look(edits=[edit("z = 1", "")]))
-    assert "There is no file src/b.py" in place.trials.try_out(look(edits=[edit("z", "", "src/b.py")]))
+    assert "'src/a.py': the text to replace stands 0 times" in place.trials.try_out(
+        look(edits=[edit("z = 1", "")])
+    )
+    assert "'src/b.py' does not exist" in place.trials.try_out(look(edits=[edit("z", "", "src/b.py")]))
+    assert "'src/a.py' is there already" in place.trials.try_out(look(edits=[edit("", "z = 1\n")]))
+    assert "two edits overlap" in place.trials.try_out(look(edits=[edit("x = 1", "a"), edit("= 1\n", "b")]))
+    assert "There is no try 3" in place.trials.try_out(look(after=3))
     assert "were refused" in place.trials.try_out(look(edits=[edit("", "x", ".github/workflows/ci.yml")]))
     assert place.ran == []
     assert place.copy.tree == FILES
