@@ -23,6 +23,10 @@ _MOST_BELOW = 12
 """Lines from a header to what documents it."""
 
 
+VALUES = frozenset(["constant", "variable"])
+"""Kinds of definitions that are only names with something in them."""
+
+
 class Outlined(NamedTuple):
     """A definition as an outline shows it."""
 

@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from cogworks.sight.called import called_by, used_by_test, users_of
-from cogworks.sight.cards import Outlined
+from cogworks.sight.cards import VALUES, Outlined
 from cogworks.sight.index import Index
 from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, meant_in, names_of, scores_of, with_users
 from cogworks.sight.outlines import outline_text, sections_of
@@ -56,7 +56,6 @@ _MAX_BODY_LINES = 600
 _MAX_NAMES = 2
 _AROUND_NEW = 2
 """Lines shown on both sides of one that is new."""
-_VALUES = frozenset(["constant", "variable"])
 _COMMENTS = ("#", "//", "/*", "*", "--")
 
 
@@ -264,7 +263,7 @@ class _Excerpt:
         own = self._definitions[place]
         if not self._is_asked_for(place):
             return []
-        if own.kind in _VALUES:
+        if own.kind in VALUES:
             # Of one that is only named, who uses it would take the room of what was asked for.
             if not self._is_touched(place):
                 return []
@@ -303,7 +302,7 @@ class _Excerpt:
         if not self._is_test:
             return self._passages.beginning(range(1, min(self._top, len(self._lines)) + 1), room)
         first = min(
-            (each.first for each in self._definitions if each.kind not in _VALUES),
+            (each.first for each in self._definitions if each.kind not in VALUES),
             default=len(self._lines) + 1,
         )
         start = next(

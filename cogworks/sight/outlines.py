@@ -1,10 +1,11 @@
 """The parts of a file in few words: signatures of definitions, headings of documents and of configuration."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from cogworks.sight.cards import Outlined
+from cogworks.sight.cards import VALUES, Outlined
 from cogworks.sight.kinds import suffix_of
 from cogworks.sight.seen import Stretch
 from cogworks.sight.stretches import tokens_of
@@ -40,13 +41,22 @@ def outline_text(
     full = {place: _line(definitions, place) for place in places}
     if _cost(full.values()) <= room:
         return "\n".join(full.values())
-    order = sorted(places, key=lambda place: (-scores[place], _depth(definitions, place), place))
-    names = {place: _name(definitions[place]) for place in places}
-    named = _fitting(order, names, round(_NAMES_SHARE * room) - _COUNT_TOKENS)
-    left = room - _COUNT_TOKENS - _cost(names[place] for place in named)
-    signed = _fitting([place for place in order if place in named], full, left)
-    missing = len(places) - len(named)
-    rows = _rows(sorted(named), full, names, signed)
+    often = Counter(definitions[place].name for place in places)
+    # The `name` of ten classes says nothing without them.
+    named = [
+        place
+        for place in places
+        if not (often[definitions[place].name] > 1 and _is_value(definitions, place))
+    ]
+    order = sorted(named, key=lambda place: (-scores[place], _depth(definitions, place), place))
+    names = {
+        place: _name(definitions, place, is_unique=often[definitions[place].name] == 1) for place in named
+    }
+    chosen = _fitting(order, names, round(_NAMES_SHARE * room) - _COUNT_TOKENS)
+    left = room - _COUNT_TOKENS - _cost(names[place] for place in chosen)
+    signed = _fitting([place for place in order if place in chosen], full, left)
+    missing = len(places) - len(chosen)
+    rows = _rows(sorted(chosen), full, names, signed)
     return "\n".join([*rows, f"… and {missing} more"] if rows and missing else rows)
 
 
@@ -81,8 +91,17 @@ def _cost(texts: Iterable[str]) -> int:
     return sum(tokens_of(text) + 1 for text in texts)
 
 
-def _name(each: Outlined) -> str:
-    return f"{each.line} {each.name[:_MAX_NAME]}"
+def _name(definitions: Sequence[Outlined], place: int, *, is_unique: bool) -> str:
+    """Of one of several that have the name, what it is a part of as well."""
+    each = definitions[place]
+    around = "" if is_unique or each.parent < 0 else f"{definitions[each.parent].name}."
+    return f"{each.line} {f'{around}{each.name}'[:_MAX_NAME]}"
+
+
+def _is_value(definitions: Sequence[Outlined], place: int) -> bool:
+    """Whether it is a value inside of something else."""
+    each = definitions[place]
+    return each.kind in VALUES and each.parent >= 0
 
 
 def _line(definitions: Sequence[Outlined], place: int) -> str:

@@ -39,6 +39,8 @@ _BESIDE_SHARE = 0.15
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
+_CHANGED_SHARE = 0.8
+"""What the file may take to whose changed lines a reviewer looks: changed functions come before what they call."""
 _LEAST_SCORE = 0.35
 """Of the best score: what matches less is only named, however much room there is."""
 _STANDARD_SHARE = 0.8
@@ -143,6 +145,8 @@ class _View:
         )
         is_ahead = certain_count == 1 or (is_ahead and not certain_count)
         share = _LEAD_SHARE if is_ahead else _FIRST_SHARE
+        if self._about.touched and self._is_one_source(ranked):
+            share = _CHANGED_SHARE
         least = _LEAST_SCORE * max(scores, default=0.0)
         for each in ranked:
             if left < _LEAST_TOKENS or each.score < _STANDARD_SHARE * least:
@@ -176,6 +180,10 @@ class _View:
             hidden_count=listing.hidden_count,
             beside=beside,
         )
+
+    def _is_one_source(self, ranked: Sequence[Ranked]) -> bool:
+        """Whether just one source file was asked for."""
+        return sum(each.score >= CERTAIN and each.kind is Kind.SOURCE for each in ranked) == 1
 
     @property
     def _lists_all(self) -> bool:

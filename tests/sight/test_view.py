@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cogworks.sight.outlines import outline_text
 from cogworks.sight.question import About, Beside
 from cogworks.sight.ranking import rank
 from cogworks.sight.stretches import newest_changes, tokens_of
@@ -159,6 +160,41 @@ def test_the_definitions_around_touched_lines_are_shown_with_numbers() -> None:
     found = first_view(index_of(files), about, room_tokens=2_000).files[0]
     assert found.path == "src/shop/steps.py"
     assert f"{line}|     return value + 777" in found.text
+
+
+def test_changed_functions_are_shown_to_a_reviewer_before_what_they_call() -> None:
+    body = "".join(f"    total += rounded(value) * {number}\n" for number in range(40))
+    functions = "".join(
+        f"def total_{name}(value):\n    total = 0\n{body}    return total\n\n\n" for name in "abc"
+    )
+    text = f"from shop.pricing import rounded\n\n\n{functions}" + LONG
+    touched = tuple(number for number, line in enumerate(text.splitlines(), 1) if line.endswith(" * 39"))
+    files = {**SHOP, "src/shop/steps.py": text, "src/shop/pricing.py": SHOP["src/shop/pricing.py"] + LONG}
+    about = About(
+        title="Total", text="`rounded`", wanted=("src/shop/steps.py",), touched={"src/shop/steps.py": touched}
+    )
+
+    shown = first_view(index_of(files), about, room_tokens=2_900).files[0]
+
+    assert shown.path == "src/shop/steps.py"
+    assert all(f" def total_{name}(value):" in shown.text for name in "abc")
+    assert shown.text.count("    total += rounded(value) * ") == 120
+
+
+def test_in_an_outline_repeated_names_say_what_they_are_of_and_values_of_classes_are_left_out() -> None:
+    classes = "".join(
+        f"class Lexer{number}:\n    name = '{number}'\n    url = ''\n\n    def tokens(self):\n        return []\n\n\n"
+        for number in range(60)
+    )
+    index = index_of({"lexers.py": f"WIDTH = 80\n\n\ndef only_one():\n    return WIDTH\n\n\n{classes}"})
+    (card,) = index.cards(["lexers.py"]).values()
+
+    outline = outline_text(card.definitions, [0.0] * len(card.definitions), 700)
+
+    assert "Lexer7.tokens" in outline
+    assert "only_one" in outline
+    assert " name " not in outline.replace("·", " ")
+    assert outline.splitlines()[-1].endswith(" more")
 
 
 def test_manifest_and_rules_for_contributors_are_always_there() -> None:
