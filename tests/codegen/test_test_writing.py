@@ -232,6 +232,26 @@ def test_tests_that_were_sent_back_are_corrected_by_edits_of_the_answer_that_hel
     assert too_much not in with_tests
 
 
+def test_an_answer_that_was_tried_is_placed_as_it_was_tried_without_what_was_sent_back() -> None:
+    data = "tests/custom/data.csv"
+    passing = written(
+        text="def test_all_is_well(): ...\n",
+        extra_paths=(data,),
+        files=[
+            ProposedFile(path=CUSTOM, action="create", content="def test_all_is_well(): ...\n"),
+            ProposedFile(path=data, action="create", content="1,2,3\n"),
+        ],
+    )
+    place = world(passing, editing((CUSTOM, "", TEXT), tried=1), implemented())
+
+    outcome = played(place)
+
+    assert outcome.output["test_handoff"]["extra_paths"] == []
+    (_, with_tests), _ = place.copy.commits
+    assert with_tests[CUSTOM] == TEXT
+    assert data not in with_tests
+
+
 def test_tests_that_are_in_the_repository_are_changed_as_they_stand_there() -> None:
     """The formatter may have changed them since their writer gave them."""
     dispute = {"test_id": f"{CUSTOM}::test_sum", "reason": "R1 says otherwise."}
