@@ -118,7 +118,7 @@ class TriedFiles(ChangedFiles):
     """An answer of somebody who could try edits before it."""
 
     tried: int = Field(default=0, ge=0)
-    """Number of the `try` whose edits belong to the answer; `edits` holds what comes on top of them. 0: none."""
+    """Number of the `try` that the answer goes on from; 0: none."""
 
 
 class InterfaceName(Part):

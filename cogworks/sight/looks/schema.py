@@ -56,8 +56,8 @@ class RunningLook(Look):
 GUIDE = """\
 ## How to look before you answer
 
-Reply with `looks` (1 to 8 of them; `answer` null) to see more of the repository, or with `answer` (`looks` empty). Look where you would look if you
-sat at the keyboard: never guess what you can read. What you get is the repository as it is now.
+Reply with `looks` (1 to 8 of them; `answer` null) to see more of the repository, or with `answer` (`looks` empty). Never guess what you can read.
+What you get is the repository as it is now.
 
 - `read`: `target` a path, or `path::name` of a definition; numbered lines from `first_line` to `last_line`, at most 400 or
   18 000 characters at once.
@@ -68,8 +68,8 @@ sat at the keyboard: never guess what you can read. What you get is the reposito
 RUNNING_GUIDE = """
 - `run`: runs the tests named in `tests` on the repository as it is.
 - `try`: makes `edits` on a copy, runs `tests` there, and takes everything back. The edits may change any file, so tests can be tried with a fix that you
-  have in mind. To find something out, write it as a test in a new file and run that. Each `try` gets a number. Never send edits twice: name it in
-  `after`, and in `edits` only what comes on top of it."""
+  have in mind. To find something out, write it as a test in a new file and run that. Each `try` has a number: a
+  later one names it in `after` and adds only new `edits`."""
 MASKED = """
 
 `***` in a result stands for a token that is not shown. Never write it into a file."""
