@@ -62,6 +62,9 @@ def parse(spec: LanguageSpec, data: bytes) -> Parsed | Unreadable:
         )
     except ValueError:
         tree = None  # So the binding says that the callback stopped it.
+    except SystemError as error:
+        # So it says that a signal broke into the reading of a piece, as Ctrl-C does, and goes on reading meanwhile.
+        raise _origin(error) from None
     if tree is None:
         return Unreadable("takes too long to parse; it is hardly written by hand")
     return _examined(tree)
@@ -89,6 +92,12 @@ def check(spec: LanguageSpec) -> None:
 def language(spec: LanguageSpec) -> Language:
     """The grammar of a language."""
     return _language(spec.grammar)
+
+
+def _origin(error: BaseException) -> BaseException:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _limit_s(data: bytes) -> float:

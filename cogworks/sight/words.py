@@ -11,6 +11,8 @@ from typing import Any
 MAX_TERM_CHARS = 40
 _KEPT = 50_000
 """Words whose terms are remembered. Those that are said again and again are among them; more of them take memory and save no time."""
+_MAX_KEPT_CHARS = 200
+"""Of each; what is longer, as encoded data are, nobody says twice."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:(?:_+|-)[A-Za-z0-9]+)*")
 _PIECES = bytes(
     each if chr(each) in f"{string.ascii_letters}{string.digits}_-" else 32 for each in range(256)
@@ -143,7 +145,8 @@ COMMON = frozenset(
 def terms_of(text: str) -> Iterator[str]:
     """Every term of a text in order, repeated as often as it is there."""
     for match in _WORD.finditer(text):
-        yield from _terms(match.group())
+        word = match.group()
+        yield from _terms(word) if len(word) <= _MAX_KEPT_CHARS else _cut(word)
 
 
 def count_terms(text: str) -> dict[str, int]:
@@ -152,19 +155,17 @@ def count_terms(text: str) -> dict[str, int]:
     count = counted.get
     # Most pieces are there several times, and bytes are cut into pieces faster than words are found in text.
     for piece, often in Counter(text.encode(errors="replace").translate(_PIECES).split()).items():
-        for term in _terms_in(piece):
+        for term in _terms_in(piece) if len(piece) <= _MAX_KEPT_CHARS else _terms_of_piece(piece):
             counted[term] = count(term, 0) + often
     return counted
 
 
-@lru_cache(maxsize=_KEPT)
-def _terms_in(piece: bytes) -> tuple[str, ...]:
+def _terms_of_piece(piece: bytes) -> tuple[str, ...]:
     # Past the memory for words: nearly every piece is one word, and nobody else keeps it.
-    return tuple(term for word in _WORD.findall(piece.decode()) for term in _terms.__wrapped__(word))
+    return tuple(term for word in _WORD.findall(piece.decode()) for term in _cut(word))
 
 
-@lru_cache(maxsize=_KEPT)
-def _terms(word: str) -> tuple[str, ...]:
+def _cut(word: str) -> tuple[str, ...]:
     """An identifier of several parts is a term of its own besides its parts."""
     parts = _PART.findall(word)
     plain = [part.lower() for part in parts if 1 < len(part) <= MAX_TERM_CHARS]
@@ -173,6 +174,10 @@ def _terms(word: str) -> tuple[str, ...]:
     if len(parts) < 2 or len(whole) > MAX_TERM_CHARS:
         return stems
     return (whole, *stems)
+
+
+_terms = lru_cache(maxsize=_KEPT)(_cut)
+_terms_in = lru_cache(maxsize=_KEPT)(_terms_of_piece)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -1,6 +1,7 @@
 """What is known of one file in each language."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from cogworks.grammars.facts import FileFacts, Unreadable
 from cogworks.grammars.gathering import gather, receiver_in
+from cogworks.grammars.languages.python import PYTHON
 from cogworks.grammars.languages.registry import LANGUAGES, language_of
 from cogworks.grammars.parsing import check
 from cogworks.grammars.spec import LanguageSpec
@@ -269,3 +271,14 @@ def test_an_outline_has_the_same_definitions_and_imports_without_what_else_is_to
             for each in whole.definitions
         ),
     )
+
+
+def test_what_a_signal_raises_amid_a_parse_comes_out_as_it_is() -> None:
+    class Interrupted(bytes):
+        def __getitem__(self, key: Any) -> Any:
+            if isinstance(key, slice) and key.start:
+                raise KeyboardInterrupt
+            return super().__getitem__(key)
+
+    with pytest.raises(KeyboardInterrupt):
+        gather(PYTHON, Interrupted(b"price = 1\n" * 2_000))

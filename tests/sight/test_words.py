@@ -5,6 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks.sight import words
 from cogworks.sight.words import MAX_TERM_CHARS, count_terms, terms_of
 
 
@@ -28,6 +29,15 @@ def test_any_text_has_terms_of_bounded_length(text: str) -> None:
     assert all(0 < len(term) <= MAX_TERM_CHARS for term in terms_of(text))
 
 
-@given(st.text("abAB_1 \n", max_size=60))
+@given(st.text("abAB_-1.ü \n\ud800", max_size=60))
 def test_terms_are_counted_in_the_order_in_which_they_come_first(text: str) -> None:
     assert list(count_terms(text).items()) == list(Counter(terms_of(text)).items())
+
+
+def test_encoded_data_are_not_remembered() -> None:
+    """Every file of a repository may hold some, each as long as the file."""
+    remembered = [words._terms.cache_info().currsize, words._terms_in.cache_info().currsize]
+    text = "price4All" * 10_000
+
+    assert count_terms(text) == dict(Counter(terms_of(text)))
+    assert [words._terms.cache_info().currsize, words._terms_in.cache_info().currsize] == remembered

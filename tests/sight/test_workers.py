@@ -252,7 +252,8 @@ def test_a_signal_leaves_no_process_and_an_index_that_can_be_read(
 
     assert all(is_over(each) for each in pids)
     assert "to the end" not in said
-    assert wrong.count("Traceback") == (number == signal.SIGINT)
+    assert running.returncode == -number
+    assert ("Traceback" in wrong) == (number == signal.SIGINT), wrong
     store = Store(place)
     index = Index(MemoryTree(TREE), store)
     assert index.paths_defining("price_of_5") == ("shop/part5.py",)
