@@ -111,9 +111,9 @@ def _of_suite(suite: SuiteRun) -> Iterator[Row]:
     if missing := unloaded_of(report.collection_errors):
         yield "not loaded", _first([f"{each.name}: {each.why}" for each in missing])
     if report.blocked:
-        yield "walls kept", _first(report.blocked)
+        yield "refused", _first(report.blocked)
     if report.unprotected:
-        yield "not kept", _first(report.unprotected)
+        yield "not isolated", _first(report.unprotected)
 
 
 def _first(lines: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ ARCHIVES = (".tar", ".tar.gz", ".tgz")
 _MAKER = Identity("cogworks", "cogworks@example.invalid")
 # The same files are the same commit, on every machine and at any time.
 _DATE = "1700000000 +0000"
-# What starts programs of ours, outside of any walls: nobody's command may write it.
+# What starts programs of ours, outside of any isolation: nobody's command may write it.
 _OURS = (".git", ".cogworks")
 _LEFT_BEHIND = (".git", "__pycache__", ".pytest_cache")
 

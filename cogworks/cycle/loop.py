@@ -65,14 +65,14 @@ class CyclePorts:
 class CodingCycle:
     """One run. Everything but `force` is called from one thread."""
 
-    def __init__(self, header: Header, surroundings: CyclePorts) -> None:
+    def __init__(self, header: Header, ports: CyclePorts) -> None:
         self._limits = header.limits
-        self._around = surroundings
+        self._around = ports
         self._built_in = built_in(header.limits)
         self._context = CycleContext(task=header.task)
         self._memory = Memory(header.experience or (), environment_of(header))
         self._slot = Slot()
-        self._executor = Executor(surroundings.handlers)
+        self._executor = Executor(ports.handlers)
         self._monitor = SerialityMonitor()
         self._events: list[Event] = []
         self._history: list[CycleSummary] = []
@@ -81,11 +81,11 @@ class CodingCycle:
         self._final: Action | None = None
         self._success = False
         self._error = ""
-        self._began_s = surroundings.now()
-        names = tuple(generator.name for generator in surroundings.generators)
+        self._began_s = ports.now()
+        names = tuple(generator.name for generator in ports.generators)
         _require_unique(names)
         begun = header.model_copy(update={"generators": names})
-        self._emit(0, begun, **(surroundings.identity or {}))
+        self._emit(0, begun, **(ports.identity or {}))
 
     @property
     def context(self) -> CycleContext:

@@ -264,7 +264,7 @@ def _run(recording: _Recording, *, results: Mapping[int, ActionResult], compare:
 
     divergence, is_complete = None, True
     try:
-        running.append(CodingCycle(recording.header, _surroundings(recording, results, listen)))
+        running.append(CodingCycle(recording.header, _ports(recording, results, listen)))
         running[0].run_until_done()
     except _Diverged as diverged:
         divergence = diverged.divergence
@@ -279,7 +279,7 @@ def _run(recording: _Recording, *, results: Mapping[int, ActionResult], compare:
     )
 
 
-def _surroundings(recording: _Recording, results: Mapping[int, ActionResult], listen: Any) -> CyclePorts:
+def _ports(recording: _Recording, results: Mapping[int, ActionResult], listen: Any) -> CyclePorts:
     def handler(payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del deadline_ms
         cycle = context.cycle + 1

@@ -70,8 +70,8 @@ def fingerprint(item: Listed, seen: Seen) -> str:
 def remembered(verdict: Verdict, look: Look | None, current: str, *, sweep: int) -> Verdict:
     """The verdict in the light of this process's earlier look at the item.
 
-    An item that did not move and has not changed since is left alone; one whose steps keep failing is tried after 1,
-    2, 4, … sweeps.
+    An item that did not move and has not changed since is left alone; one whose steps keep failing is tried after 2,
+    4, 8, … sweeps.
     """
     if look is None or isinstance(verdict, Resting):
         return verdict

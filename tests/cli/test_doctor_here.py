@@ -90,7 +90,7 @@ def test_everything_that_was_found_is_shown_and_the_guesses_can_be_pasted(
         "runner: try",
         "1 passed, 1 failed, 1 skipped, 0 not loaded in",
         "failing now    tests/a.txt::fails\nthey say       no (once)\n",
-        "walls kept     a.txt::works: tried to reach the network",
+        "refused        a.txt::works: tried to reach the network",
         "requirements/docs.txt was left out.",
         "in a pull request that nobody merges, and new tests beside those of tests/",
         "(1 of them; 1 failing already, known and never blamed on it",

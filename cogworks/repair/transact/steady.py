@@ -18,7 +18,7 @@ from cogworks.sight.index import Index
 from cogworks.vocabulary import Value
 
 _SHORT_S = 1.0
-"""Loading and running all tests; what starts them, and the walls around them, take about as long."""
+"""Loading and running all tests; what starts them, and their isolation, take about as long."""
 
 
 class Unstable(Value):

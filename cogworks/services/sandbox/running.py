@@ -216,7 +216,7 @@ def _launched(order: Order, isolation: Isolation, scratch: Path) -> Launcher:
 
 
 def _launching(order: Order, isolation: Isolation, scaffold: Path) -> list[str]:
-    """The words that start a launcher by itself: bubblewrap builds the walls before it, and elsewhere none are left behind."""
+    """The words that start a launcher by itself: bubblewrap isolates it before it starts, and elsewhere none are left behind."""
     launcher = [PYTHON, "-I", "-S", "-c", _START, str(PACKAGE.parent)]
     if isolation.engine == "bubblewrap":
         return [isolation.program, *bubblewrap_arguments(order), "--", *launcher, "inner", order.text()]

@@ -1,6 +1,6 @@
 """A pytest plugin that notes which files and addresses beyond the isolation the tests try to reach; imports nothing of cogworks.
 
-The walls hold without it: it only says what ran into them, as far as this interpreter sees it.
+The isolation holds without it. It only says what was refused, as far as this interpreter sees it.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Retelling:
 
     def _retell(self, item: pytest.Item, failure: str) -> None:
         self._reporter.go_on_in_fork()
-        # What it tries beyond the walls is tried by this test.
+        # What it tries beyond its isolation is tried by this test.
         self._reporter.test = item.nodeid
         self._reporter.write(kind="steps-begin", id=item.nodeid)
         plugins = item.config.pluginmanager

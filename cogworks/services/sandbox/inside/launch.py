@@ -1,4 +1,4 @@
-"""The launcher: puts the ordered walls around one command, waits for its end and reports it."""
+"""The launcher: isolates one command as it was ordered, waits for its end and reports it."""
 
 import os
 import resource
