@@ -55,6 +55,7 @@ def test_a_signal_that_ends_it_is_its_end(tmp_path: Path) -> None:
     assert hub.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_what_is_imported_beforehand_can_be_imported() -> None:
     # The server of forks passes over what fails there, and every fork would import all of it anew.
     done = subprocess.run(

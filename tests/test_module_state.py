@@ -15,7 +15,8 @@ CACHES = frozenset({"cache", "lru_cache"})
 def memories(text: str) -> list[str]:
     """The lines of a module that keep something beyond a call."""
     tree = ast.parse(text)
-    told = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Global)]
+    nodes = ast.walk(tree) if "global" in text else ()
+    told = [ast.unparse(node) for node in nodes if isinstance(node, ast.Global)]
     named = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
     return told + [ast.unparse(node) for node in named if node.value is not None and _is_empty(node.value)]
 

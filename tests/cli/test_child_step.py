@@ -14,7 +14,10 @@ from tests.engine.invoking import environment
 from tests.limits import ENDS_WITHIN_S
 
 
-@pytest.mark.parametrize("patience", [0, 1], ids=["at-the-first", "at-the-second"])
+@pytest.mark.parametrize(
+    "patience",
+    [pytest.param(0, id="at-the-first", marks=pytest.mark.slow), pytest.param(1, id="at-the-second")],
+)
 def test_one_signal_more_than_a_step_may_outlast_interrupts_it(patience: int, tmp_path: Path) -> None:
     stop = Stop()
     with socket.create_server(("127.0.0.1", 0)) as silent:

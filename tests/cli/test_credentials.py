@@ -19,7 +19,15 @@ def cogworks(home: Path, *words: str, **changed: str) -> Ended:
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("command", ["process", "run", "status", "log", "fsck", "poll", "doctor", "gc"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "process",
+        "poll",
+        "doctor",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("run", "status", "log", "fsck", "gc")),
+    ],
+)
 def test_an_address_without_encryption_is_refused_with_the_one_to_use(tmp_path: Path, command: str) -> None:
     where = "http://ghe.example/o/r" + ("" if command in ("poll", "gc") else "/issues/1")
 
@@ -37,21 +45,29 @@ def test_an_address_without_encryption_is_refused_with_the_one_to_use(tmp_path: 
             {"GITHUB_API_URL": "http://ghe.example/api"},
             "GITHUB_API_URL has 1 problem(s):\n  - would carry the token to",
         ),
-        (
+        pytest.param(
             {"GITHUB_GRAPHQL_URL": "http://ghe.example/g"},
             "GITHUB_GRAPHQL_URL has 1 problem(s):\n  - would carry the",
+            marks=pytest.mark.slow,
         ),
         (
             {"GITHUB_API_URL": "https://me:hunter2@ghe.example"},
             "GITHUB_API_URL has 1 problem(s):\n  - carries a user",
         ),
-        ({"GH_TOKEN": f"{SECRET} \n"}, "`GH_TOKEN` begins or ends with a blank"),
+        pytest.param(
+            {"GH_TOKEN": f"{SECRET} \n"}, "`GH_TOKEN` begins or ends with a blank", marks=pytest.mark.slow
+        ),
         ({"GH_TOKEN": f"{SECRET}\nx"}, "`GH_TOKEN` holds a blank or a line break"),
         ({"HTTPS_PROXY": "http://me:hun/hunter2@proxy:1"}, "`HTTPS_PROXY` is no address of a proxy"),
-        ({"https_proxy": "http://me:hunter2#@proxy:1"}, "`https_proxy` is no address of a proxy"),
-        (
+        pytest.param(
+            {"https_proxy": "http://me:hunter2#@proxy:1"},
+            "`https_proxy` is no address of a proxy",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             {"ALL_PROXY": "socks5://me:hunter2@proxy:1"},
             "`ALL_PROXY` is of a kind of proxy that cogworks does not speak",
+            marks=pytest.mark.slow,
         ),
     ],
     ids=["api", "graphql", "password", "blank", "line", "proxy-slash", "proxy-hash", "socks"],

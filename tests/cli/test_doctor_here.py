@@ -223,7 +223,13 @@ def test_a_suite_that_hangs_is_ended_at_the_configured_limit(
     assert "running the suite (at most 2 s)" in result.stderr
 
 
-@pytest.mark.parametrize("is_git", [True, False], ids=["without-a-commit", "without-git"])
+@pytest.mark.parametrize(
+    "is_git",
+    [
+        pytest.param(True, id="without-a-commit", marks=pytest.mark.slow),
+        pytest.param(False, id="without-git"),
+    ],
+)
 def test_an_empty_folder_has_no_tests_and_is_told_what_to_say(
     is_git: bool, tmp_path: Path, environment: dict[str, str | None]
 ) -> None:
@@ -380,6 +386,7 @@ def test_projects_in_sub_folders_only_are_proposed_as_services(
     assert '[[services]]\nname = "web"\nkind = "python"\nroot = "packages/web"\n' in result.stdout
 
 
+@pytest.mark.slow
 def test_the_services_of_several_roots_are_told_apart_and_run_together(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:
@@ -485,6 +492,7 @@ def test_a_folder_for_specifications_that_git_ignores_is_to_do(
     assert "below docs/specs/, because git ignores it (.gitignore:1 `/docs/`)" in problem["what"]
 
 
+@pytest.mark.slow
 def test_an_ignored_folder_is_no_problem_where_another_one_serves(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:

@@ -108,11 +108,20 @@ REFUSALS = {
 }
 """What is wrong -> how it gets wrong, exit code and outcome, words of the message."""
 BEFORE_THE_FIRST_STEP = ["no-label", "closed"]
+AS_OTHERS = frozenset({"not-an-issue", "pull-request-number", "unknown-token", "no-config", "bad-pipeline"})
+"""Seconds each, and on the way of another one: with the slow tests."""
+
+
+def _case(which: str, wrong: str) -> Any:
+    return pytest.param(which, wrong, marks=[pytest.mark.slow] if wrong in AS_OTHERS else [])
 
 
 @pytest.mark.parametrize(
     ("which", "wrong"),
-    [*(("waiting", wrong) for wrong in REFUSALS), *(("new", wrong) for wrong in BEFORE_THE_FIRST_STEP)],
+    [
+        *(_case("waiting", wrong) for wrong in REFUSALS),
+        *(_case("new", wrong) for wrong in BEFORE_THE_FIRST_STEP),
+    ],
 )
 def test_bad_input_is_one_clear_message_and_at_most_one_edit(
     scenes: dict[str, Scene], which: str, wrong: str

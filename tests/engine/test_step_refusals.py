@@ -318,6 +318,7 @@ class MendedMeanwhile(World):
         return super().snapshot()
 
 
+@pytest.mark.slow
 def test_of_two_runners_one_of_which_sees_it_mended_only_one_posts() -> None:
     memory = Memory()
     for schedule in schedules():

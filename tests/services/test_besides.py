@@ -205,9 +205,9 @@ def test_what_does_not_end_is_an_outcome_and_a_mistake_that_is_noticed(tmp_path:
     "code",
     [
         "async def double(number): return number\n",
-        "def double(*numbers): return 6\n",
+        pytest.param("def double(*numbers): return 6\n", marks=pytest.mark.slow),
         "def double(number):\n    import threading; threading.Lock().acquire(); return 6\n",
-        "double = 6 .__mul__\n",
+        pytest.param("double = 6 .__mul__\n", marks=pytest.mark.slow),
     ],
     ids=["coroutine", "any number of inputs", "a lock", "no function"],
 )

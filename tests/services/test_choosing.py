@@ -220,6 +220,7 @@ TESTS = (
 @pytest.mark.skipif(
     not HERE.is_complete, reason="without isolation of its own a test can write into the environment"
 )
+@pytest.mark.slow
 def test_the_service_runs_tests_in_the_repository_s_environment(
     index: str, kept: Path, tmp_path: Path
 ) -> None:

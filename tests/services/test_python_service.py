@@ -282,7 +282,7 @@ IN_A, IN_B, IN_C = "tests/test_a.py::test_a", "tests/sub/test_b.py::test_b", "te
     ("asked", "passed", "place"),
     [
         ((), [IN_A], "tests/sub"),
-        ((IN_B, IN_A), [IN_A], "tests/sub"),
+        pytest.param((IN_B, IN_A), [IN_A], "tests/sub", marks=pytest.mark.slow),
         ((IN_A, IN_C, IN_B), [IN_A], "tests/sub"),
         ((IN_B, IN_C), [], "tests/sub"),
     ],

@@ -43,7 +43,13 @@ FAILS_OTHERWISE = "import os\n\n\ndef test_a():\n    assert os.getpid() == 0\n"
 
 @pytest.mark.parametrize(
     "compared",
-    ["[half(3)] == [1.5]", "'a\\nb' == str(half(3))", "{'a': half(3)} == {'a': 1.5}", "half(3) is None"],
+    [
+        "[half(3)] == [1.5]",
+        *(
+            pytest.param(text, marks=pytest.mark.slow)
+            for text in ("'a\\nb' == str(half(3))", "{'a': half(3)} == {'a': 1.5}", "half(3) is None")
+        ),
+    ],
 )
 def test_steps_are_told_whatever_is_said_of_a_comparison(tmp_path: Path, compared: str) -> None:
     told = covered(tmp_path, FAILS.replace("half(3) == 1.5", compared))
@@ -55,11 +61,11 @@ def test_steps_are_told_whatever_is_said_of_a_comparison(tmp_path: Path, compare
 @pytest.mark.parametrize(
     "tests",
     [
-        pytest.param(FAILS.replace("1.5", "1"), id="it passes"),
+        pytest.param(FAILS.replace("1.5", "1"), id="it passes", marks=pytest.mark.slow),
         pytest.param(PASSES_ALONE, id="it passes alone"),
-        pytest.param(FIXTURE_FAILS, id="its fixture fails"),
+        pytest.param(FIXTURE_FAILS, id="its fixture fails", marks=pytest.mark.slow),
         pytest.param(LEAVES_A_FILE, id="another test leaves a file behind"),
-        pytest.param(BEGINS_A_THREAD, id="its module begins a thread"),
+        pytest.param(BEGINS_A_THREAD, id="its module begins a thread", marks=pytest.mark.slow),
         pytest.param(FAILS_OTHERWISE, id="it fails in another way each time"),
     ],
 )

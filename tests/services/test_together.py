@@ -1,8 +1,13 @@
-"""A change on its way: working copy, service, commit, push, behind the Protocols the nodes know."""
+"""A change on its way: working copy, service, commit, push, behind the Protocols the nodes know.
+
+Slow: each of its parts has quick tests of its own.
+"""
 
 import os
 import sys
 from pathlib import Path
+
+import pytest
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.remotes import Remote
@@ -31,6 +36,7 @@ def fixed(workspace: Workspace, service: DomainService) -> list[bool]:
     return [before, after]
 
 
+@pytest.mark.slow
 def test_a_fix_is_tested_committed_and_pushed(tmp_path: Path) -> None:
     remote = BareRepository(tmp_path)
     remote.put("main", FILES)

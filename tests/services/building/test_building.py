@@ -266,10 +266,15 @@ VERSION = f"TRIED = {{TRIED!r}}\\nVERSION = {{{{!r}}}}\\n"
     ("backend", "reason"),
     [
         ("raise SystemExit('shop.toml is missing')", "shop.toml is missing"),
-        ("import subprocess\nsubprocess.run(['gcc-that-is-not-there'])", "gcc-that-is-not-there"),
-        (
+        pytest.param(
+            "import subprocess\nsubprocess.run(['gcc-that-is-not-there'])",
+            "gcc-that-is-not-there",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             "print('fatal error: Python.h: No such file or directory')\nraise SystemExit(1)",
             "apt-get install python3-dev",
+            marks=pytest.mark.slow,
         ),
         (BACKEND.replace('"shop/_version.py"', '"../escaped.py"'), "which no file may have"),
     ],
@@ -419,7 +424,10 @@ def test_a_clone_that_borrows_its_objects_tells_the_version(site: Site, tmp_path
     assert version_of(site.interpreter(base)) == "VERSION = '1.4'"
 
 
-@pytest.mark.parametrize(("tag", "version"), [("v1.5", "1.5"), ("", "0")], ids=["a tag", "no tag"])
+@pytest.mark.parametrize(
+    ("tag", "version"),
+    [pytest.param("v1.5", "1.5", id="a tag", marks=pytest.mark.slow), pytest.param("", "0", id="no tag")],
+)
 def test_a_clone_without_its_history_is_built(site: Site, tmp_path: Path, tag: str, version: str) -> None:
     site.commit({**FILES, "setup.cfg": f"# {tag}\n"}, tag="v1.0")
     base = site.commit({"README.md": "Shallow\n"}, tag=tag)
