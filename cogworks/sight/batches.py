@@ -95,8 +95,8 @@ def files_in(data: bytes) -> list[Unread]:
 def as_bytes(batch: Batch) -> bytes:
     """A batch on its way from another process."""
     sizes = {term: len(packed) for term, packed in batch.postings.items()}
-    told = json.dumps([batch.rows, sizes, batch.defined]).encode()
-    return b"".join((_HEADER.pack(len(told)), told, *batch.postings.values()))
+    header = json.dumps([batch.rows, sizes, batch.defined]).encode()
+    return b"".join((_HEADER.pack(len(header)), header, *batch.postings.values()))
 
 
 def from_bytes(data: bytes) -> Batch:
