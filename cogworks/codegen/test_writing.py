@@ -204,9 +204,8 @@ class TestWriting:
         self._workspace.roll_back()
         claim = self._claim(reply)
         # What was tried was tried without the last answer.
-        files, problems = amended(
-            reply, () if reply.tried else self._unkept, self._workspace, kept=claim.paths
-        )
+        unkept = () if reply.tried else self._unkept
+        files, problems = amended(reply, unkept, self._workspace, kept=claim.paths)
         if problems:
             return self._sent_back(Trial(category="unplaced", problems=problems), claim)
         reply = as_whole_files(reply, files)
@@ -299,9 +298,8 @@ class TestWriting:
         if tidied := ChangeOnTrial(wanted, files).tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
         diagnostics = self._ports.service.validate(self._workspace, existing(claim.paths, self._workspace))
-        if problem := self._first(
-            iter((*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics)))
-        ):
+        checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
+        if problem := self._first(iter(checks)):
             return trial_for(problem), None
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
         self._ports.say(f"{self._item.key}: running {what}")
@@ -343,8 +341,7 @@ class TestWriting:
         self.restated |= restated_by(claim.paths, run)
         self.announced = announced(handoff, run.report)
         # A commit's name depends on its parent's date; the log of a visit must not.
-        data = handoff.as_json()
-        data.pop("commit")
+        data = {name: value for name, value in handoff.as_json().items() if name != "commit"}
         self._ports.keep(HANDOFF_FILE, f"{canonical(handoff.as_json())}\n")
         red = handoff.red
         missing = f", and these are still to be written: {'; '.join(red.missing)}" if red.missing else ""

@@ -55,7 +55,7 @@ _BUG_TEST = "bug_acceptance_test.py"
 _SCENARIOS = (
     Scenario(
         name="small-bug",
-        shows="a small bug: tests, fix and review without a gate, and one pull request that closes the issue",
+        shows="a small bug: tests, fix and review without a gate; one pull request closes the issue",
         labels=("cogworks:lane:small",),
         replies=("small-bug",),
         issue="bug.md",
@@ -70,14 +70,14 @@ _SCENARIOS = (
     ),
     Scenario(
         name="thin-issue",
-        shows="an issue that says too little: it is answered with the questions, once, and nothing is begun",
+        shows="an issue that says too little: cogworks asks its questions once and starts nothing",
         issue="thin.md",
         replies=("thin-issue",),
         ends="failed",
     ),
     Scenario(
         name="duplicate",
-        shows="an issue that says again what another one says: it is told which, once, and nothing is begun",
+        shows="an issue that repeats another one: cogworks names the other one once and starts nothing",
         issue="bug.md",
         beside="known.md",
         replies=("duplicate",),
@@ -85,7 +85,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="escalation",
-        shows="a small bug whose fix alters a public function: it moves up to `default`, with what was learnt",
+        shows="a small bug whose fix changes a public function: it moves up to `default` and keeps what was learnt",
         labels=("cogworks:lane:small",),
         replies=("escalation",),
         issue="bug.md",
@@ -93,7 +93,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="safety-critical",
-        shows="the same feature where safety is at stake: a person passes the gate of every node that writes code",
+        shows="the same feature where safety is at stake: a person decides at the gate of every node that writes code",
         labels=("cogworks:safety-critical",),
         replies=("",),
         issue=ISSUE,
@@ -101,7 +101,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="spec-revised",
-        shows="a specification that a person rejects with a comment, written again and then built",
+        shows="a person rejects the specification with a comment; it is written again and then built",
         acts=(
             Act(
                 after="architecture",
@@ -115,7 +115,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="review-remediation",
-        shows="a review that blocks twice, on the tests and then on the code, and passes the third round",
+        shows="the review blocks twice, first on the tests and then on the code, and passes in the third round",
         labels=("cogworks:lane:small",),
         replies=("review-remediation",),
         issue="bug.md",
@@ -123,7 +123,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="review-suggestion",
-        shows="a review that passes with an exact fix: it is applied and tested, and no model is asked again",
+        shows="the review passes with an exact fix: cogworks applies and tests it without asking a model again",
         labels=("cogworks:lane:small",),
         replies=("review-suggestion",),
         issue="bug.md",
@@ -131,7 +131,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="ci-failure",
-        shows="a check that fails on the pull request: its annotation and its log start a repair, and the check passes",
+        shows="a check fails on the pull request: its annotation and its log start a repair, and the check passes",
         labels=("cogworks:lane:small",),
         replies=("ci-failure", "small-bug"),
         issue="bug.md",
@@ -140,7 +140,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="merge-conflict",
-        shows="a base branch that moves under a finished pull request: it is merged in, and both sides of the conflict hold",
+        shows="the base branch moves under a finished pull request: cogworks merges it in and keeps both sides of the conflict",
         labels=("cogworks:lane:small",),
         replies=("merge-conflict", "small-bug"),
         issue="bug.md",
@@ -149,7 +149,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="rejected",
-        shows="a sub-issue whose code a person rejects: it is made again, and what was built on it too",
+        shows="a person rejects the code of a sub-issue: cogworks makes it again, and everything built on it",
         acts=(
             Act(
                 after="done",
@@ -163,7 +163,7 @@ _SCENARIOS = (
     ),
     Scenario(
         name="large",
-        shows="an issue that is too large: how to divide it is proposed, rejected, proposed anew and approved; the parts are started",
+        shows="an issue that is too large: a person rejects the first proposal to divide it and approves the second; the parts start",
         labels=("cogworks:lane:large",),
         acts=(
             Act(

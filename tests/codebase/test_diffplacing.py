@@ -199,7 +199,7 @@ def test_counting_again_changes_nothing_in_what_is_right(before: str, after: str
     [
         ([("f", "line 1", "x")], "stands 11 times"),
         ([("f", "line 99", "x")], "stands 0 times"),
-        ([("f", "", "x")], "it has to stand there once"),
+        ([("f", "", "x")], "is there already"),
         ([("f", "line 5\n", "line 5\n")], "change nothing"),
         ([("f", "line 5\nline 6\n", "x\n"), ("f", "line 6\nline 7\n", "y\n")], "two edits overlap"),
         ([("g", "x", "y")], "does not exist"),
