@@ -293,12 +293,18 @@ def running_service(folder: Path) -> Iterator[tuple["Started[str]", Path]]:
         env={**os.environ, "TMPDIR": str(temporary)},
         start_new_session=True,
     ) as process:
-        until(place.exists)
+        until(lambda: listens(place))
         try:
             yield process, temporary
         finally:
             process.kill()
     place.unlink(missing_ok=True)
+
+
+def listens(place: Path) -> bool:
+    """Whether somebody answers there: a socket is there before it listens."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        return connection.connect_ex(str(place)) == 0
 
 
 def request(repository: Path, base: str) -> bytes:
