@@ -3,11 +3,13 @@
 httpx limits each single read, so a server that sends a byte now and then, of the headers or of the body, would never be left.
 """
 
+import os
 import ssl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 from urllib.request import getproxies
 
@@ -18,6 +20,16 @@ _ENDS_S: ContextVar[float | None] = ContextVar("ends_s", default=None)
 
 class TooLong(httpx.StreamError):
     """The body has more bytes than anybody wants."""
+
+
+def certificates() -> ssl.SSLContext:
+    """What servers are checked with unless somebody names something else; read once, for that takes longer than many a request."""
+    return _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@cache
+def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:  # noqa: ARG001 - httpx looks at both
+    return httpx.create_ssl_context()
 
 
 def bounded(client: httpx.Client) -> httpx.Client:

@@ -3,11 +3,13 @@
 import ast
 import gc
 import importlib
+import os
 import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from cogworks import cli
+from cogworks.bounded_http import certificates
 from cogworks.hub.graphql.endpoint import warm
 
 IMPORTED_LATE = (
@@ -34,6 +36,10 @@ def named_by_commands() -> Iterator[str]:
 for name in (*named_by_commands(), *IMPORTED_LATE):
     importlib.import_module(name)
 warm()
+for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+    # No command that tests start gets what this machine has there.
+    os.environ.pop(variable, None)
+certificates()
 # What is there now stays: a collection in a child would only copy its pages.
 gc.collect()
 gc.freeze()

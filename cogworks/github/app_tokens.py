@@ -16,7 +16,7 @@ import httpx
 from pydantic import Field, ValidationError
 
 from cogworks import __version__
-from cogworks.bounded_http import bounded, whole, within
+from cogworks.bounded_http import bounded, certificates, whole, within
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.meter import Requests
 from cogworks.github.responses import server_date_of
@@ -114,7 +114,9 @@ class AppTokens:
             return self._held.token
 
     def _minted(self) -> InstallationToken:
-        client = httpx.Client(transport=self._transport, timeout=_TIMEOUT_S, base_url=self._rest_url)
+        client = httpx.Client(
+            transport=self._transport, verify=certificates(), timeout=_TIMEOUT_S, base_url=self._rest_url
+        )
         with bounded(client) as http:
             signature = self._signature()
             installation = self._app.installation_id

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from cogworks import __version__
-from cogworks.bounded_http import bounded, whole, within
+from cogworks.bounded_http import bounded, certificates, whole, within
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.credentials import TokenSource
 from cogworks.github.documents import Answer, BrokenOff, OutcomeUnknown
@@ -87,7 +87,13 @@ class GraphQLClient:
             "Content-Type": "application/json",
         }
         self._http = bounded(
-            httpx.Client(transport=transport, timeout=_TIMEOUT_S, follow_redirects=False, headers=headers)
+            httpx.Client(
+                transport=transport,
+                verify=certificates(),
+                timeout=_TIMEOUT_S,
+                follow_redirects=False,
+                headers=headers,
+            )
         )
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from cogworks import __version__
-from cogworks.bounded_http import bounded, within
+from cogworks.bounded_http import bounded, certificates, within
 from cogworks.forge.facts import FailedCheck, Remarked
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.unmergeable import MAX_CHECKS, Failing
@@ -133,7 +133,11 @@ class JobLogs:
         headers = {"User-Agent": f"cogworks/{__version__}"}
         try:
             client = httpx.Client(
-                transport=self._transport, timeout=_TIMEOUT_S, follow_redirects=False, headers=headers
+                transport=self._transport,
+                verify=certificates(),
+                timeout=_TIMEOUT_S,
+                follow_redirects=False,
+                headers=headers,
             )
             with bounded(client) as http, within(self._limit_s):
                 address = self._address(http, job_id)

@@ -39,6 +39,7 @@ def test_the_suite_of_the_sample_passes_and_has_at_least_thirty_tests(checkout: 
     assert int(passed.group(1)) >= 30
 
 
+@pytest.mark.slow
 def test_the_acceptance_test_fails_before_the_work(checkout: Path) -> None:
     (checkout / "acceptance_test.py").write_text(acceptance_test(), encoding="utf-8")
 
