@@ -63,6 +63,7 @@ def act(
     return ended, told[0], told[1]
 
 
+@pytest.mark.slow
 def test_an_event_gets_its_step_and_its_end_is_handed_on(tmp_path: Path) -> None:
     fill(tmp_path / "hub", [Item()])
     with running_hub(tmp_path / "hub") as hub:

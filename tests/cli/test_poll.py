@@ -31,6 +31,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
         yield running
 
 
+@pytest.mark.slow
 def test_each_item_gets_what_it_needs_and_one_that_is_broken_stops_no_other(
     hub: RunningHub, tmp_path: Path
 ) -> None:

@@ -70,7 +70,7 @@ def held(item: Item) -> None:
 @pytest.mark.parametrize(
     ("rest", "doings"),
     [
-        (
+        pytest.param(
             waiting,
             {
                 "somebody wrote to cogworks": lambda item: item.say("/cogworks status"),
@@ -82,6 +82,7 @@ def held(item: Item) -> None:
                     "DELETE", f"issues/{item.address.number}/labels/cogworks:hold"
                 ),
             },
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             done,

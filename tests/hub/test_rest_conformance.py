@@ -287,6 +287,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Answered]
         yield talk.answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", [(route.method, route.path) for route in ROUTES], ids=" ".join)
 def test_every_route_answers_as_the_official_description_says(
     answers: list[Answered], route: tuple[str, str]
