@@ -72,6 +72,8 @@ def _file(path: str, text: str | None) -> Callable[[Scene], Spoiled]:
     return spoiled
 
 
+# The steps of a whole item lead to each moment. What is refused, and in which words, faster tests of the engine check as well.
+pytestmark = pytest.mark.slow
 CONFIG = ".cogworks/config.toml"
 PIPELINE = ".cogworks/pipeline.toml"
 BAD_CONFIG = '[llm]\nmodle = "m"\n[budgets]\npipeline_max_tokens = -1\n'
