@@ -21,7 +21,11 @@ from tests.end_to_end.scene import (
     open_scene,
 )
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+# The steps of a whole item lead to each moment. What is refused, and in which words, faster tests of the engine check as well.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+]  # seconds on a busy machine; usually a tenth of that
 
 Spoiled = AbstractContextManager[dict[str, str]]
 """Something is wrong inside the block; yields how the command is called: `issue_url`, environment variables."""
@@ -72,8 +76,6 @@ def _file(path: str, text: str | None) -> Callable[[Scene], Spoiled]:
     return spoiled
 
 
-# The steps of a whole item lead to each moment. What is refused, and in which words, faster tests of the engine check as well.
-pytestmark = pytest.mark.slow
 CONFIG = ".cogworks/config.toml"
 PIPELINE = ".cogworks/pipeline.toml"
 BAD_CONFIG = '[llm]\nmodle = "m"\n[budgets]\npipeline_max_tokens = -1\n'
