@@ -64,15 +64,13 @@ def answering(value: int) -> str:
     return json.dumps({"looks": [], "answer": {"value": value}})
 
 
-def talk(
+def gateway_to(
     model: ScriptedModel,
-    shelf: Shelf | None = None,
     *,
-    limits: LookLimits = LIMITS,
     memory: Mapping[str, ModelReply] | None = None,
     records: list[ReplyRecord] | None = None,
-) -> Conversation[Number]:
-    gateway = Gateway(
+) -> Gateway:
+    return Gateway(
         model,
         shipped_prompts(QUESTION),
         ModelSettings(model="claude-sonnet-5-5"),
@@ -81,7 +79,17 @@ def talk(
         memory=memory,
         on_reply=(records if records is not None else []).append,
     )
-    return gateway.converse(
+
+
+def talk(
+    model: ScriptedModel,
+    shelf: Shelf | None = None,
+    *,
+    limits: LookLimits = LIMITS,
+    memory: Mapping[str, ModelReply] | None = None,
+    records: list[ReplyRecord] | None = None,
+) -> Conversation[Number]:
+    return gateway_to(model, memory=memory, records=records).converse(
         "number", {"most": 10}, Number, looks=shelf, limits=limits, shown=[{"path": "a.py"}]
     )
 
@@ -332,16 +340,7 @@ def changing(edits: Sequence[Mapping[str, str]], tried: int) -> str:
 
 
 def changing_talk(model: ScriptedModel, place: Trying) -> Conversation[Changed]:
-    gateway = Gateway(
-        model,
-        shipped_prompts(QUESTION),
-        ModelSettings(model="claude-sonnet-5-5"),
-        prices=shipped_prices(),
-        budget=Budget(),
-        memory=None,
-        on_reply=print,
-    )
-    return gateway.converse("number", {"most": 10}, Changed, looks=place, limits=LIMITS, shown=[])
+    return gateway_to(model).converse("number", {"most": 10}, Changed, looks=place, limits=LIMITS, shown=[])
 
 
 def test_a_try_and_an_answer_go_on_from_an_earlier_try_by_its_number() -> None:
