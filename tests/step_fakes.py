@@ -128,6 +128,8 @@ class Runner:
     """The kind of that on which it runs."""
     contaminated: tuple[str, ...] = ()
     """What its model is shown that gives orders."""
+    looked_at: Mapping[str, Sequence[Stretch]] = field(default_factory=dict)
+    """What its nodes look at."""
 
     def step(self, wanted: Wanted | None = None) -> StepReport:
         return take_step(self.ports(), ADDRESS, wanted or Wanted())
@@ -364,7 +366,7 @@ class _NodePorts:
         return Index(self.workspace(), Store())
 
     def looked(self) -> Mapping[str, Sequence[Stretch]]:
-        return {}
+        return self.runner.looked_at
 
     def script(self, name: str, stdin: str) -> ScriptRun:
         raise AssertionError(f"these nodes run no script, and {name!r} was run with {stdin!r}")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cogworks.engine.looking import looked_before
 from cogworks.forge.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.task import Conventions, Learnt, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
@@ -154,6 +155,7 @@ def task_for(
         base_oid=base.oid,
         merge_branches=tuple(each.branch for each in merges),
         approved=_approved(state, pipeline, pulls),
+        looked=looked_before(state, move.instance),
         conventions=conventions,
     )
 

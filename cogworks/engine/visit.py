@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from cogworks.engine.claim import asked_call, give_back, short_of
+from cogworks.engine.looking import looked_in
 from cogworks.engine.packs import exemplars_of, shelf_of
 from cogworks.engine.ports import Push, ReadsPermissions, Session, SessionOrder, Tracker, VisitPorts
 from cogworks.engine.record import (
@@ -38,7 +39,7 @@ from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.unmerged import about_to_push
-from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, NextCall, VisitRecord
+from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, LookedAt, NextCall, VisitRecord
 from cogworks.pipeline.wording import remark
 from cogworks.settings.config import Config
 
@@ -94,7 +95,8 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 claimed = with_packs_chosen(claimed, outcome, ports.tracker, ports.say)
                 # A person may have stopped it while the node ran: then nothing is published.
                 visit_lease.check()
-                record = _record(claimed, outcome, ports.monotonic() - started_s, marked)
+                looked = looked_in(session.ports)
+                record = _record(claimed, outcome, ports.monotonic() - started_s, marked, looked)
                 effects = effects_of(claimed, outcome, record)
                 if effects:
                     _announce(visit_lease, effects)
@@ -102,7 +104,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 published = _publish(ports, claimed, snapshot, effects, session.push)
         # The outcome names the issues that were made, so its record is made anew.
         outcome = with_created(outcome, published)
-        record = _record(claimed, outcome, ports.monotonic() - started_s, marked)
+        record = _record(claimed, outcome, ports.monotonic() - started_s, marked, looked)
         facts = with_published(claimed.facts, claimed.visit_lease.state, claimed.snapshot, published)
         ending = visit_lease.finish(ending_of(claimed, outcome, record, published, facts))
         is_recorded = True
@@ -262,7 +264,9 @@ def _done(ports: VisitPorts, claimed: Claimed, node: Node, session: Session) -> 
     return procedure(claimed.task, session.ports)
 
 
-def _record(claimed: Claimed, outcome: Outcome, duration_s: float, marked: Iterable[str]) -> VisitRecord:
+def _record(
+    claimed: Claimed, outcome: Outcome, duration_s: float, marked: Iterable[str], looked: tuple[LookedAt, ...]
+) -> VisitRecord:
     move = claimed.move
     succeeded = isinstance(outcome, Succeeded)
     return VisitRecord(
@@ -277,6 +281,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float, marked: Itera
         code="" if isinstance(outcome, Succeeded) else outcome.code,
         caution=_caution(outcome, is_held=claimed.config.security.injection == "hold"),
         contaminated=tuple(islice(marked, MOST_CONTAMINATED)),
+        looked=looked,
         spend=claimed.visit_lease.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,

@@ -1,7 +1,7 @@
 """What a prompt shows of the repository, and how its reader looks further."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -13,8 +13,9 @@ from cogworks.nodes.contract import NodePorts
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.packs.patterns import fits
+from cogworks.pipeline.visits import LookedAt
 from cogworks.sight.question import About, Beside
-from cogworks.sight.seen import Stretch
+from cogworks.sight.seen import Stretch, version_of
 from cogworks.sight.stretches import merged
 from cogworks.sight.view import FirstView, first_view, items_of
 
@@ -32,8 +33,23 @@ def repository_view(task: NodeTask, ports: NodePorts, about: About) -> FirstView
     """The first view of the working copy as it is now."""
     room = round(SHARES.get(task.visit.node, 1.0) * task.conventions.sight.first_view_tokens)
     index = ports.index()
+    about = with_earlier_looks(about, task.looked, index.text)
     about = with_packs(about, task.packs, [each.path for each in index.documents])
     return first_view(index, about, room_tokens=room)
+
+
+def with_earlier_looks(about: About, looked: Iterable[LookedAt], text: Callable[[str], str]) -> About:
+    """The question together with what earlier visits for the same work looked at, as far as the files are still the same.
+
+    What was looked at in this visit comes before what an earlier one looked at in the same file.
+
+    Args:
+        text: of a file as it is now; empty where it has none.
+    """
+    earlier = {
+        each.path: each.lines for each in looked if version_of(text(each.path)).startswith(each.version)
+    }
+    return about._replace(looked={**earlier, **about.looked})
 
 
 def with_packs(about: About, packs: FrozenPacks | None, paths: Sequence[str]) -> About:

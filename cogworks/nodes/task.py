@@ -9,7 +9,7 @@ from cogworks.forge.snapshot import Neighbour
 from cogworks.forge.wordings import EditedText
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.pipeline.state import PartIssue
-from cogworks.pipeline.visits import AskedChange
+from cogworks.pipeline.visits import AskedChange, LookedAt
 from cogworks.settings.sections import ChangeLimits, ProbeConfig, SightConfig
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
@@ -175,5 +175,7 @@ class NodeTask(Value):
     """What the run decided about context packs; None: nothing yet, or there are none."""
     neighbours: tuple[Neighbour, ...] = ()
     """For Intake, when a run begins: other issues and merged pull requests that may say or do the same, the likest first."""
+    looked: tuple[LookedAt, ...] = ()
+    """What earlier visits for the same work looked at, each file once, the latest look last."""
     experience: tuple[Observation, ...] | None = None
     """What earlier visits of such nodes came to; None where nobody asked to have it remembered."""

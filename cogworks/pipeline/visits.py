@@ -51,6 +51,16 @@ MOST_CONTAMINATED = 10
 """The manifests of the replies name the others."""
 
 
+class LookedAt(Value):
+    """What of a file a visit looked at: nodes after it are shown the same lines."""
+
+    path: str
+    version: str
+    """Hex digits that stand for the text of the file, so that no lines of another text are taken for these."""
+    lines: tuple[tuple[int, int], ...]
+    """First and last line of each stretch, from 1, both ends included."""
+
+
 class VisitRecord(Value):
     """One finished visit of one node."""
 
@@ -69,6 +79,8 @@ class VisitRecord(Value):
     """What people have to know before they read anything else about its result."""
     contaminated: tuple[str, ...] = ()
     """Texts that the model was shown and that give it orders: what each is, and the kinds of orders; at most `MOST_CONTAMINATED`."""
+    looked: tuple[LookedAt, ...] = ()
+    """What it looked at, the latest look last."""
     spend: Spend = Spend()
     duration_s: float = 0.0
     has_output: bool = False

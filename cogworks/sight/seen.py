@@ -27,6 +27,13 @@ class Seen:
         if self._versions.get(path) != version:
             self._versions[path], self._stretches[path] = version, []
         self._stretches[path] = _joined([*self._stretches[path], (first, last)])
+        # The file of the latest look stands last.
+        self._versions[path] = self._versions.pop(path)
+
+    @property
+    def newest_last(self) -> tuple[str, ...]:
+        """The same files as `paths`, in the order of the latest look at each."""
+        return tuple(path for path in self._versions if self.stretches(path))
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -51,7 +58,12 @@ class Seen:
 
     def _version(self, path: str) -> str:
         text = self._text(path)
-        return "" if text is None else sha256(text.encode(errors="surrogateescape").decode("latin-1"))
+        return "" if text is None else version_of(text)
+
+
+def version_of(text: str) -> str:
+    """64 hex digits that stand for the text of a file; also a text that UTF-8 cannot carry has them."""
+    return sha256(text.encode(errors="surrogateescape").decode("latin-1"))
 
 
 def _joined(stretches: list[Stretch]) -> list[Stretch]:

@@ -66,7 +66,7 @@ class SessionPorts:
         return self.open_looks(hidden)
 
     def looked(self) -> Mapping[str, Sequence[Stretch]]:
-        return {path: self.seen.stretches(path) for path in self.seen.paths}
+        return {path: self.seen.stretches(path) for path in self.seen.newest_last}
 
     def workspace(self) -> Workspace:
         return self.open_workspace()

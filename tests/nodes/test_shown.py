@@ -6,8 +6,10 @@ from cogworks.nodes.shown import look_limits, manifest_of, repository_view, view
 from cogworks.nodes.task import Conventions
 from cogworks.packs.choosing import FrozenPacks, ReadElsewhere, choose
 from cogworks.packs.declared import Exemplar, Sources, Standard
+from cogworks.pipeline.visits import LookedAt
 from cogworks.settings.config import parse_config
 from cogworks.sight.question import About
+from cogworks.sight.seen import version_of
 from cogworks.sight.view import items_of
 from tests.nodes.examples import CLASSIFICATION, FILES, ports, task
 from tests.packs.declared import COMMIT, PYTHON, pack
@@ -105,3 +107,22 @@ def architecture_prompt(packs: FrozenPacks | None) -> str:
         task("architecture", packs=packs), ports(files=FILES), About(title="add() subtracts")
     )
     return shipped_prompts({}).render_part("_repository", view_variables(view))
+
+
+def test_what_an_earlier_visit_looked_at_is_shown_while_its_file_is_the_same() -> None:
+    steps = "".join(
+        f"def step_{number}():\n    return {number}\n" + "    # .\n" * 20 for number in range(300)
+    )
+    world = ports(files={**FILES, "src/adder/steps.py": steps})
+    about = About(title="add() subtracts")
+
+    def shown(*looked: LookedAt) -> str:
+        view = repository_view(task("planning", looked=looked), world, about)
+        return shipped_prompts({}).render_part("_repository", view_variables(view))
+
+    def at_step_23(text: str) -> LookedAt:
+        return LookedAt(path="src/adder/steps.py", version=version_of(text)[:12], lines=((507, 527),))
+
+    assert "return 23" in shown(at_step_23(steps))
+    assert "return 23" not in shown(at_step_23(f"{steps}# changed since\n"))
+    assert "return 23" not in shown()

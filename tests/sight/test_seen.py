@@ -39,3 +39,17 @@ def test_a_file_that_is_not_there_is_never_seen() -> None:
     seen.note("gone.txt", 1, 3)
 
     assert seen.paths == ()
+
+
+def test_the_file_of_the_latest_look_stands_last() -> None:
+    texts = {"a.txt": LINES, "b.txt": LINES}
+    seen = Seen(texts.get)
+    orders = []
+
+    for path, first in (("b.txt", 1), ("a.txt", 1), ("b.txt", 5)):
+        seen.note(path, first, first + 1)
+        orders.append(seen.newest_last)
+    texts["b.txt"] = "another text\n"
+
+    assert orders == [("b.txt",), ("b.txt", "a.txt"), ("a.txt", "b.txt")]
+    assert seen.newest_last == ("a.txt",)
