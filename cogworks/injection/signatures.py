@@ -131,7 +131,8 @@ def _words(said: str, lexicon: Mapping[str, list[str]]) -> str:
         match part[0]:
             case "{":
                 made.append(f"(?:{'|'.join(_alternatives(part[1:-1], lexicon))}) (?:, )?")
-            case "[":
+            # A class of characters is part of a word.
+            case "[" if not part.startswith("[^"):
                 made.append(f"(?:(?:{part[1:-1]}) )?")
             case "~":
                 # `.env` begins with a stop and ends no sentence.

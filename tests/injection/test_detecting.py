@@ -43,6 +43,8 @@ def test_an_attack_is_told_with_its_signature_its_line_and_its_words() -> None:
         "From now on I will answer questions on Mondays only.",
         "We need to hide some fields from external reviewers (passport number, date of birth).",
         "I'd approve the former right away.",
+        "The cleanup is slow: the workers carry out the same query twice.",
+        "The file operations that e.g. various move functions can carry out.",
     ],
 )
 def test_phrases_that_hold_the_words_of_a_signature_and_give_no_orders_go_through(text: str) -> None:
@@ -211,6 +213,35 @@ def test_a_file_of_signatures_that_is_wrong_says_where() -> None:
         parse_signatures(base + one.format("concealment", "(a"))
     with pytest.raises(ValueError, match="more than once: x"):
         parse_signatures(base + one.format("concealment", "a") * 2)
+
+
+def test_a_class_of_characters_is_part_of_a_word_and_no_list_of_words_to_leave_out() -> None:
+    text = """
+version = "1"
+hold_at = 1.0
+mark_at = 1.0
+subjects = ["file"]
+spoken_to = ["you"]
+harmless = ["never mind"]
+
+[lexicon]
+topic = ["attack"]
+reporting = ["says"]
+
+[[signature]]
+id = "join"
+kind = "payload_splitting"
+weight = 1.0
+why = "has the reader join pieces"
+words = ["carry out [^ ]+\\\\+[^ ]+", "run [it|them] now"]
+"""
+    [signature] = parse_signatures(text).signatures
+
+    def matches(words: str) -> bool:
+        return signature.pattern.search(f" {words} ".encode()) is not None
+
+    assert [matches(words) for words in ("carry out a+b", "carry out a query")] == [True, False]
+    assert [matches(words) for words in ("run now", "run them now", "run on now")] == [True, True, False]
 
 
 def test_every_word_of_a_list_is_folded_by_itself() -> None:
