@@ -105,11 +105,14 @@ class Tracker:
 
 
 class Alone:
-    """The world of a node that uses nothing of it."""
+    """The world of a node that uses nothing of it, and looks at nothing."""
 
     @property
     def ports(self) -> Any:
-        return None
+        return self
+
+    def looked(self) -> dict[str, Any]:
+        return {}
 
     def push(self, *_: object) -> None:
         raise AssertionError("this node pushes nothing")
