@@ -115,8 +115,8 @@ def _is_settled(task: NodeTask, workspace: Workspace) -> bool:
 
 
 def _nothing_to_design(reply: Interfaces, ports: NodePorts) -> Succeeded:
-    """No pull request, and nobody to wait for: there is nothing that people could approve."""
-    ports.say("no public interface changes; nothing is put to people")
+    """No pull request; where safety is at stake, people confirm that none is needed."""
+    ports.say("no public interface changes, so there is no pull request")
     return Succeeded(
         output={**reply.model_dump(mode="json", exclude={"edits", "unified_diff"}), **left_out(ports)},
         summary=f"no public interface changes: {shorten(reply.notes, MAX_REASON_CHARS, placeholder=' …')}",

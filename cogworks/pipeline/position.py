@@ -306,6 +306,11 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
         asking = asking_visit(state, Instance(node.id, sub_item))
         code: ScopeCode = asking.asks.code if asking and asking.asks else ""
         ask = f"review the result of {name} and approve it"
+        if visit is not None and visit.is_empty:
+            # Only where safety is at stake: elsewhere nobody has to pass what is empty.
+            ask = (
+                f"confirm that {name} has nothing to do, for safety is at stake ({visit.summary.rstrip('.')})"
+            )
         if node.is_proposal:
             ask = (
                 f"read the proposal in its comment and approve it, or comment `/cogworks reject {name} <why>` to "

@@ -166,6 +166,21 @@ def test_a_gate_without_a_pull_request_asks_for_approval() -> None:
     )
 
 
+def test_where_safety_is_at_stake_people_confirm_that_there_is_nothing_to_do() -> None:
+    graph = pipeline([{"id": "look", "type": "llm", "gate": "human-gated"}])
+
+    def asked(*, is_safety_critical: bool) -> list[str]:
+        state = finished(new_run(graph, is_safety_critical=is_safety_critical), "look", pipeline=graph)
+        empty = state.visits[0].model_copy(update={"is_empty": True, "summary": "no public name changes."})
+        standing = Standing(state.model_copy(update={"visits": (empty,)}), facts(), graph)
+        return [wait.ask for wait in waiting_for(standing)]
+
+    assert asked(is_safety_critical=False) == []
+    assert asked(is_safety_critical=True) == [
+        "confirm that look has nothing to do, for safety is at stake (no public name changes)"
+    ]
+
+
 def test_a_label_that_stops_the_run_comes_before_its_gates() -> None:
     state = finished(new_run(), "spec")
 
