@@ -104,6 +104,10 @@ class Ground(NamedTuple):
         source = self.recipe.source
         return source if not source or source.startswith(".cogworks/") else self.outward(source)
 
+    def missing(self, brought: str) -> tuple[str, ...]:
+        """The programs of the recipe that are neither on this machine nor brought by a setup."""
+        return tuple(each for each in self.toolchain.missing if each != brought)
+
     def outward(self, path: str) -> str:
         """A path of the root as one of the repository."""
         if not self.root:
@@ -198,13 +202,16 @@ def _programs(recipe: Recipe, commands: Commands) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*recipe.programs, *([first] if is_plain else [])]))
 
 
-def refuse_missing(ground: Ground) -> None:
+def refuse_missing(ground: Ground, *, brought: str) -> None:
     """Nothing, unless a program of the recipe is not on this machine.
+
+    Args:
+        brought: the one that a setup brings; empty: none.
 
     Raises:
         NotReady: it names the programs and how to get them.
     """
-    missing = ground.toolchain.missing
+    missing = ground.missing(brought)
     if missing:
         remedies = "; ".join(dict.fromkeys(how_to_get(each) for each in missing))
         names = ", ".join(f"`{each}`" for each in missing)

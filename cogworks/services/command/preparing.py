@@ -45,9 +45,11 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     ground = with_words(plain, params.command)
     if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         raise NotReady(reason)
-    refuse_missing(plain)
+    # Before the long setup: what that cannot bring.
+    refuse_missing(plain, brought=plain.recipe.manager.program)
     hints = partial(hints_about, ground, machine)
     with provided(request, ground, machine, limit_s=params.timeout_s, hints=hints) as provision:
+        refuse_missing(plain, brought=provision.setup.brings)
         with open_room(ground, provision, machine) as room:
             room.run(":", machine, timeout_s=params.timeout_s)
             versions = room.versions()

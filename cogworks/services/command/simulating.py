@@ -95,7 +95,8 @@ def report_of(
     recipe = ground.recipe
     if not recipe.test:
         return TestReport(cases=(), remedies=(*recipe.notes, _CONFIGURE))
-    refuse_missing(ground)
+    # Before the long setup: what that cannot bring.
+    refuse_missing(ground, brought=recipe.manager.program)
     asked, strangers = _asked(ground, params.tests)
     lost = [test for test in asked if not (ground.place / test.file).exists()]
     kept = [test for test in asked if test not in lost]
@@ -113,6 +114,7 @@ def report_of(
         kept_for(request, ground, machine) as kept_files,
         open_room(ground, provision, machine, kept=kept_files) as room,
     ):
+        refuse_missing(ground, brought=provision.setup.brings)
         # What a setup took is no longer there for the tests.
         left_s = max(deadline_s - time.monotonic(), min(params.timeout_s, _SHORTEST_S))
         limited = params.model_copy(update={"timeout_s": left_s})

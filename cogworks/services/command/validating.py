@@ -100,8 +100,8 @@ def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Mac
         reason = "no linter is configured" if not recipe.lint else "none of its files was asked about"
         return skipped(tool_of(recipe.lint) or "lint", reason)
     tool = tool_of(recipe.lint)
-    if ground.toolchain.missing:
-        return skipped(tool, f"{', '.join(ground.toolchain.missing)} is not on this machine")
+    if missing := ground.missing(recipe.manager.program):
+        return skipped(tool, f"{', '.join(missing)} is not on this machine")
     if (why := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         return skipped(tool, why)
     with (
@@ -165,12 +165,8 @@ def _formatted(
     line = ground.recipe.format
     if not line or not paths:
         return {}, [] if line else [_note("unchanged: no formatter is configured")], {}
-    if ground.toolchain.missing:
-        return (
-            {},
-            [left_out(".", f"unchanged: {', '.join(ground.toolchain.missing)} is not on this machine")],
-            {},
-        )
+    if missing := ground.missing(ground.recipe.manager.program):
+        return {}, [left_out(".", f"unchanged: {', '.join(missing)} is not on this machine")], {}
     if (reason := refusal(machine.isolation, needs_walls=request.caller.needs_walls)) is not None:
         return {}, [left_out(".", f"unchanged: {reason}")], {}
     with provided(request, ground, machine) as provision, open_room(ground, provision, machine) as room:

@@ -21,6 +21,7 @@ from tests.services.command.package_registries import registries_up
 from tests.services.command.test_own_setup import committed, prepared
 
 VERSION = "4.99.1"
+PINNED = f"yarn@{VERSION}"
 # Tells how it was called, as a real one would install packages.
 PROGRAM = """#!/usr/bin/env node
 const { mkdirSync, appendFileSync, readFileSync } = require("node:fs");
@@ -59,6 +60,7 @@ __metadata:
 """
 OF_NPM = {"npm_config_registry": NPM_REGISTRY, "COGWORKS_REGISTRY_HOSTS": f"{NPM_HOST}:80"}
 INSTALLS = f'npm install --global --prefix "$HOME/.local" @yarnpkg/cli-dist@{VERSION}'
+MIXED = "npm is not here, or lies in one folder with what has to be missing"
 isolated = pytest.mark.skipif(not HERE.is_complete, reason="no complete isolation on this machine")
 
 
@@ -69,12 +71,17 @@ def project(pinned: str, **further: str) -> dict[str, str]:
 
 def served(package: str, version: str = VERSION) -> dict[str, bytes]:
     program = PROGRAM.replace("${VERSION}", version)
-    return npm_package(package, version, {"bin/yarn.js": program}, bin={"yarn": "bin/yarn.js"})
+    name = package.removeprefix("@").partition("pkg/")[0]
+    return npm_package(package, version, {"bin/cli.js": program}, bin={name: "bin/cli.js"})
+
+
+def asked_for(folder: Path, files: dict[str, str], *, path: str) -> dict[str, Any]:
+    base = committed(folder / "repository", files)
+    return {"commands": TOLD, "kept": folder / "kept", "base": base, "home": folder, "path": path}
 
 
 def asked_of(folder: Path, pinned: str, *, path: str, **further: str) -> dict[str, Any]:
-    base = committed(folder / "repository", project(pinned, **further))
-    return {"commands": TOLD, "kept": folder / "kept", "base": base, "home": folder, "path": path}
+    return asked_for(folder, project(pinned, **further), path=path)
 
 
 @pytest.mark.slow
@@ -104,8 +111,19 @@ def test_a_pinned_yarn_is_installed_by_npm_and_found_offline_by_every_run(
     assert test == f".::{version} install {option} true {NPM_REGISTRY} {NPM_HOST}"
 
 
-def setup_of(folder: Path, path: str, pinned: str = f"yarn@{VERSION}", **further: str) -> Setup:
-    base = committed(folder / "repository", project(pinned, **further))
+def path_without(program: str) -> str:
+    """The PATH of this machine as if the program were not on it."""
+    folders = os.environ["PATH"].split(os.pathsep)
+    return os.pathsep.join(each for each in folders if not (Path(each) / program).exists())
+
+
+def is_mixed(program: str) -> bool:
+    """Whether npm is not here or lies in one folder with that program."""
+    return any(shutil.which(each, path=path_without(program)) is None for each in ("node", "npm", "git"))
+
+
+def setup_of(folder: Path, path: str, files: dict[str, str]) -> Setup:
+    base = committed(folder / "repository", files)
     repository = {"path": str(folder / "repository"), "base": base, "settings": {}}
     request = Request.model_validate({"request_id": "1", "method": "prepare", "repository": repository})
     machine = Machine(path, HERE, home=folder)
@@ -171,15 +189,15 @@ def test_another_version_is_installed_only_where_this_machine_and_the_project_ha
 ) -> None:
     path = machine_with(tmp_path, "npm", "git", **machine)
 
-    assert setup_of(tmp_path, path, **further).lines == lines
+    assert setup_of(tmp_path, path, project(PINNED, **further)).lines == lines
 
 
 def test_without_npm_the_program_of_this_machine_is_used_or_said_to_be_missing(tmp_path: Path) -> None:
     path = machine_with(tmp_path, "git", yarn="1.22.22")
 
-    assert setup_of(tmp_path, path).lines == ("yarn install --immutable",)
+    assert setup_of(tmp_path, path, project(PINNED)).lines == ("yarn install --immutable",)
     missing = machine_with(tmp_path / "other", "git", "node")
-    asked = asked_of(tmp_path / "other", f"yarn@{VERSION}", path=missing)
+    asked = asked_of(tmp_path / "other", PINNED, path=missing)
     refused = ask("prepare", tmp_path / "other/repository", **asked).error
 
     assert refused is not None
@@ -188,11 +206,11 @@ def test_without_npm_the_program_of_this_machine_is_used_or_said_to_be_missing(t
 
 
 @isolated
-@needs("node", "npm")
+@pytest.mark.skipif(is_mixed("yarn"), reason=MIXED)
 def test_what_cannot_be_had_of_the_registry_is_no_reason_to_go_on_with_another_version(
     tmp_path: Path,
 ) -> None:
-    asked = asked_of(tmp_path, f"yarn@{VERSION}", path=os.environ["PATH"])
+    asked = asked_of(tmp_path, PINNED, path=path_without("yarn"))
     with registries_up() as registry:
         settings = {**registry.settings, **OF_NPM}
         refused = ask("prepare", tmp_path / "repository", **asked, environment_of_service=settings).error
