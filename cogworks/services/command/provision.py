@@ -110,7 +110,7 @@ def provided(
         empty = Provision(setup, key, variables=variables)
         place = kept.ready(key)
         if place is None and limit_s is not None:
-            _refuse_missing(setup, machine)
+            _refuse_missing(setup, recipe.manager, machine)
             make = _maker(setup, checkout, tools, machine, partial(hints, setup))
             place = kept.made(key, make, limit_s=limit_s)
         yield empty if place is None else _of_layer(empty, place, kept.noted(key), started=started)
@@ -197,16 +197,22 @@ def _setup_of(
 
 
 def _with_manager(setup: Setup, manager: Manager, machine: Machine) -> Setup:
-    """The setup that begins with the package manager that the project pins, where this machine has another version and npm."""
+    """The setup that begins with the package manager of the project, where this machine lacks that one and has npm.
+
+    A pinned one is that version alone; where only a lock file asks, any version will do.
+    """
     if not setup.lines or not manager.program or shutil.which("npm", path=machine.search_path) is None:
         return setup
     here = packaged_version(manager.program, machine.search_path)
-    if here == manager.version:
-        return setup
     is_here = shutil.which(manager.program, path=machine.search_path) is not None
+    if here == manager.version or (manager.asking and is_here):
+        return setup
     other = f"has {here or 'one that does not tell its version'}" if is_here else "has none"
-    why = f"`packageManager` pins {manager.program} {manager.version}, and this machine {other}"
-    return setup._replace(lines=(manager.installing, *setup.lines), brings=manager.program, why=why)
+    return setup._replace(
+        lines=manager.installed_before(setup.lines),
+        brings=manager.program,
+        why=f"{manager.reason}, and this machine {other}",
+    )
 
 
 def _is_wanted(language: str, checkout: Checkout, toolchain: Toolchain, machine: Machine) -> bool:
@@ -228,7 +234,7 @@ def _is_wanted(language: str, checkout: Checkout, toolchain: Toolchain, machine:
     return language not in ("java", "csharp")
 
 
-def _refuse_missing(setup: Setup, machine: Machine) -> None:
+def _refuse_missing(setup: Setup, manager: Manager, machine: Machine) -> None:
     """Nothing, unless what a manifest asks for is installed by a program that is not on this machine.
 
     Raises:
@@ -238,13 +244,20 @@ def _refuse_missing(setup: Setup, machine: Machine) -> None:
         return
     for program in (line.split()[0] for line in setup.lines):
         if program != setup.brings and shutil.which(program, path=machine.search_path) is None:
-            problem = f"{setup.source} asks for `{program}`, not on this machine's PATH"
-            raise NotReady(f"{problem}: {_how_to_get(program, machine)}", ErrorCode.TOOL_NOT_FOUND)
+            own = manager if manager.program == program else Manager()
+            problem = f"{own.asking or setup.source} asks for `{program}`, not on this machine's PATH"
+            raise NotReady(f"{problem}: {_how_to_get(program, own, machine)}", ErrorCode.TOOL_NOT_FOUND)
 
 
-def _how_to_get(program: str, machine: Machine) -> str:
-    """With the hosts that it asks for packages, where nothing would be won by the program alone."""
+def _how_to_get(program: str, manager: Manager, machine: Machine) -> str:
+    """With the hosts that it asks for packages, where nothing would be won by the program alone.
+
+    Args:
+        manager: which one a setup could install itself; empty: none.
+    """
     getting = f"{how_to_get(program)}."
+    if manager.package:
+        getting = f"{getting} Or {how_to_get('npm')}: by npm the setup installs `{manager.package}` itself."
     hosts = not_reached_by(program, machine.settings.get(VARIABLE, ""))
     if not hosts:
         return getting

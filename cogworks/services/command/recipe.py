@@ -24,7 +24,7 @@ class Recipe(NamedTuple):
     """Pattern of the reports below the root; empty: standard output, or `REPORT` where the command names it."""
     setup: tuple[str, ...] = ()
     manager: Manager = Manager()  # frozen
-    """What the setup runs with, where this machine has another version."""
+    """What the setup runs with, where this machine lacks it."""
     lint: str = ""
     format: str = ""
     programs: tuple[str, ...] = ()

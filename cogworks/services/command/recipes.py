@@ -17,6 +17,8 @@ _READ = frozenset(
     {
         "package.json",
         ".yarnrc.yml",
+        "pnpm-lock.yaml",
+        "yarn.lock",
         "Makefile",
         "Gemfile",
         "Rakefile",
@@ -133,7 +135,7 @@ def _typescript(texts: Texts) -> Recipe:
     has_script = "test" in scripts and "no test specified" not in scripts["test"]
     script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
     line, manager = installing_line(manifest, texts)
-    starter = starter_of(line, texts)
+    starter = starter_of(line, manager, texts)
     recipe = of_script(script, scripts, packages, starter) if has_script else of_packages(packages, starter)
     setup, workflow = with_own_options(line, texts) if packages else ("", "")
     own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()

@@ -212,21 +212,21 @@ def test_the_lock_file_says_what_installs(lock: str, setup: str) -> None:
         ({"pnpm-lock.yaml": ""}, "yarn@4.12.0", "yarn install --immutable", "@yarnpkg/cli-dist@4.12.0"),
         ({"yarn.lock": None, "package-lock.json": ""}, "yarn@4.12.0", "npm ci", ""),
         ({".yarnrc.yml": "nodeLinker: node-modules\n"}, "yarn@4.12.0", "yarn install --immutable", "@yarnpkg/cli-dist@4.12.0"),
-        ({".yarnrc.yml": "a: 1\nyarnPath: .yarn/releases/yarn-4.12.0.cjs\n"}, "yarn@4.12.0", "yarn install --immutable", ""),
-        ({".yarnrc.yml": "yarnPath: .yarn/releases/yarn-3.6.cjs\n"}, "", "yarn install --immutable", ""),
-        ({".yarnrc.yml": "yarnPath: .yarn/releases/yarn-1.22.19.cjs\n"}, "", "yarn install --frozen-lockfile", ""),
-        ({}, "npm@10.2.0", "yarn install --frozen-lockfile", ""),
-        ({}, "yarn@4", "yarn install --frozen-lockfile", ""),
-        ({}, "yarn@^4.0.0", "yarn install --frozen-lockfile", ""),
-        ({}, "yarn@4.12.0; touch /tmp/x", "yarn install --frozen-lockfile", ""),
-        ({}, "yarn@4.12.0-$(id)", "yarn install --frozen-lockfile", ""),
-        ({}, "yarn@4.12.0\n", "yarn install --frozen-lockfile", ""),
-        ({}, "yarn@٤.12.0", "yarn install --frozen-lockfile", ""),
-        ({}, "yarn@https://example.com/yarn.js", "yarn install --frozen-lockfile", ""),
-        ({}, ["yarn@4.12.0"], "yarn install --frozen-lockfile", ""),
+        ({".yarnrc.yml": "a: 1\nyarnPath: .yarn/releases/yarn-4.12.0.cjs\n"}, "yarn@4.12.0", "yarn install --immutable", "@yarnpkg/cli-dist@4"),
+        ({".yarnrc.yml": "yarnPath: .yarn/releases/yarn-3.6.cjs\n"}, "", "yarn install --immutable", "@yarnpkg/cli-dist@4"),
+        ({".yarnrc.yml": "yarnPath: .yarn/releases/yarn-1.22.19.cjs\n"}, "", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "npm@10.2.0", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "yarn@4", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "yarn@^4.0.0", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "yarn@4.12.0; touch /tmp/x", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "yarn@4.12.0-$(id)", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "yarn@4.12.0\n", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "yarn@٤.12.0", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, "yarn@https://example.com/yarn.js", "yarn install --frozen-lockfile", "yarn@1"),
+        ({}, ["yarn@4.12.0"], "yarn install --frozen-lockfile", "yarn@1"),
     ],
 )  # fmt: skip
-def test_the_package_manager_that_a_project_pins_is_told_unless_it_brings_its_own(
+def test_the_package_manager_that_a_project_pins_or_else_asks_for_is_told(
     texts: dict[str, str | None], pinned: object, setup: str, installs: str
 ) -> None:
     manifest = {"scripts": {"test": "jest"}, "devDependencies": {"jest": "^29"}, "packageManager": pinned}
