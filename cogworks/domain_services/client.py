@@ -363,15 +363,14 @@ class ServiceClient:
     def _retryable(self, request: Request, error: ServiceError) -> str:
         if retry_class(error.code) == "never" or not error.recoverable:
             self._breaker = self._breaker.answered()
-            raise self._failed(
-                f"service {self.name!r} refused {request.method}: {error.code.value}: {error.message}",
-                request.method,
-                error.code,
-            )
+            origin = f"service {self.name!r} refused {request.method}: {error.code.value}"
+            raise self._failed(error.message, request.method, error.code, origin=origin)
         return f"{error.code.value}: {error.message}"
 
-    def _failed(self, text: str, method: str, code: ErrorCode | None = None) -> ServiceFailed:
-        return ServiceFailed(text, service=self.name, method=method, code=code)
+    def _failed(
+        self, text: str, method: str, code: ErrorCode | None = None, *, origin: str = ""
+    ) -> ServiceFailed:
+        return ServiceFailed(text, service=self.name, method=method, code=code, origin=origin)
 
 
 class ProcessService(ServiceClient):

@@ -36,12 +36,20 @@ class Transport(Protocol):
 class ServiceFailed(CogworksError):
     """A domain service could not be used; asking it the same again will not help."""
 
-    def __init__(self, message: str, *, service: str, method: str, code: "ErrorCode | None" = None) -> None:
+    def __init__(
+        self, problem: str, *, service: str, method: str, code: "ErrorCode | None" = None, origin: str = ""
+    ) -> None:
+        self.problem = problem
+        """What is wrong and what to do, for people."""
+        self.origin = origin
+        """Who refused what by which code, for logs; empty: the problem says it."""
         self.service = service
         self.method = method
         self.code = code
         """None: the service broke the protocol or did not live."""
-        super().__init__(message)
+        # What a person has to know comes first.
+        between = "\n" if "\n" in problem else " "
+        super().__init__(f"{problem}{between}({origin})" if origin else problem)
 
 
 class ServiceGone(Exception):

@@ -200,7 +200,7 @@ class _BaseCheck:
             except ServiceFailed as error:
                 if error.code not in _OF_THE_REPOSITORY:
                     raise
-                failed = refused(str(error))
+                failed = refused(error.problem, origin=error.origin)
         return self._kept(findings, failed)
 
     def _looked_at(self, findings: BaseFindings) -> tuple[BaseFindings, Failed | None]:

@@ -25,7 +25,7 @@ _MAX_REMEDY_CHARS = 1_000
 _MOST_SAID = 5
 DOCUMENT_ENDINGS = (".md", ".rst", ".adoc")
 """Of files that no suite depends on, unless it has tests in them."""
-AGAIN = "Nothing was paid for: the model was not asked. Then remove the trigger label and set it again."
+AGAIN = "Then remove the trigger label and set it again. Nothing was paid for: no model was asked."
 
 
 class BaseEnvironment(Value):
@@ -128,13 +128,15 @@ def not_made(answers: Sequence[Answer[Prepared]]) -> Failed | None:
     return refused("\n".join(blocking)) if blocking else None
 
 
-def refused(why: str) -> Failed:
+def refused(why: str, *, origin: str = "") -> Failed:
     """The end of a visit whose item has to wait until somebody mended its base.
 
     Args:
-        why: in the words of the one that met it, with the remedy.
+        why: in the words of the one that met it, with the remedy, which the step after it follows.
+        origin: who says so, for those who search logs; empty: nobody else.
     """
-    return Failed(reason=f"{WHO}: {why}\n{AGAIN}", category="escalated")
+    last = f"{AGAIN} ({origin})" if origin else AGAIN
+    return Failed(reason=f"{WHO}: {why}\n{last}", category="escalated")
 
 
 def verdict(report: TestReport, *, wanted: str) -> Failed | None:

@@ -164,10 +164,13 @@ def test_a_recoverable_error_ends_in_try_again_later(tmp_path: Path) -> None:
 
 def test_an_error_for_good_is_not_asked_again(tmp_path: Path) -> None:
     refused = bench("error", tmp_path)
-    with refused.service as service, pytest.raises(ServiceFailed, match="refused validate") as caught:
+    with refused.service as service, pytest.raises(ServiceFailed) as caught:
         service.validate(refused.copy, ["a"])
 
     assert caught.value.code is ErrorCode.TOOL_FAILED
+    assert caught.value.problem == "no compiler"
+    # A person reads first what is wrong; who said it by which code is for logs.
+    assert str(caught.value) == f"no compiler (service '{service.name}' refused validate: tool_failed)"
     assert refused.asked.count("validate") == 1
 
 

@@ -439,7 +439,9 @@ def failing_at_prepare(error: Exception) -> ScriptedService:
 
 
 def failed(code: ErrorCode | None) -> ServiceFailed:
-    return ServiceFailed("`foo` cannot be had", service="python", method="prepare", code=code)
+    return ServiceFailed(
+        "`foo` cannot be had: install it.", service="python", method="prepare", code=code, origin="python: no"
+    )
 
 
 def test_an_environment_that_cannot_be_made_is_told_in_the_words_of_the_service() -> None:
@@ -448,7 +450,10 @@ def test_an_environment_that_cannot_be_made_is_told_in_the_words_of_the_service(
     report = runner(world, failing_at_prepare(failed(ErrorCode.TOOL_FAILED))).step()
 
     assert report.outcome == "failed"
-    assert "baseline: `foo` cannot be had\nNothing was paid for" in report.message
+    assert (
+        "baseline: `foo` cannot be had: install it.\nThen remove the trigger label and set it again. "
+        "Nothing was paid for: no model was asked. (python: no)" in report.message
+    )
     assert world.paid == {}
 
 
