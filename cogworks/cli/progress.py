@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import click
 
+from cogworks.errors import CogworksError
 from cogworks.leaving import in_log_of_actions
 from cogworks.telling import During, unknown
 
@@ -28,7 +29,7 @@ EVERY_S = 2.0
 
 
 def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: bool = False) -> During:
-    """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended.
+    """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended or failed.
 
     Args:
         only_long: nothing is said of what ends before the first such line, and of the rest only these lines.
@@ -48,13 +49,18 @@ def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: 
             say(f"{what} (at most {limit_s:.0f} s)")
         ticker = threading.Thread(target=say_so_far, daemon=True)
         ticker.start()
+        ending = "ended"
         try:
             yield
+        except Exception as error:
+            # A visit that goes on in the next step ends so as well, and nothing failed.
+            ending = "ended" if isinstance(error, CogworksError) and not error.exit_code else "failed"
+            raise
         finally:
             ended.set()
             ticker.join()
             if not only_long:
-                say(f"{what}: ended after {time.monotonic() - began_s:.1f} s")
+                say(f"{what}: {ending} after {time.monotonic() - began_s:.1f} s")
 
     return during
 

@@ -258,13 +258,13 @@ class _BaseCheck:
     def _suite(self, findings: BaseFindings) -> SuiteSoFar | None:
         """None where no service runs tests, and no node of the pipeline wants one that does."""
         text = self._claimed.kept.get(SO_FAR_FILE)
-        try:
-            with self._during(f"{WHO}: running the test suite", STEP_SHARE_S):
+        with self._during(f"{WHO}: running the test suite", STEP_SHARE_S):
+            try:
                 return run_base_suite(self._ports, self._workspace, findings, text)
-        except ServiceFailed as error:
-            if error.code is ErrorCode.UNSUPPORTED_METHOD and not runs_tests(self._claimed.pipeline):
-                return None
-            raise
+            except ServiceFailed as error:
+                if error.code is ErrorCode.UNSUPPORTED_METHOD and not runs_tests(self._claimed.pipeline):
+                    return None
+                raise
 
     def _flaky(self, report: TestReport) -> tuple[str, ...]:
         """Of the tests that failed those that pass when they are run again."""

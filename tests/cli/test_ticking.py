@@ -5,6 +5,8 @@ import threading
 import pytest
 
 from cogworks.cli.progress import loading_meanwhile, ticking
+from cogworks.domain_services.transport import ServiceFailed
+from cogworks.errors import ToBeContinued
 from cogworks.telling import in_silence
 from tests.limits import ENDS_WITHIN_S
 
@@ -24,6 +26,24 @@ def test_a_long_thing_is_told_from_its_beginning_to_its_end() -> None:
     assert lines[0] == "running the suite (at most 600 s)"
     assert lines[1] == "running the suite: 0 s of at most 600 s"
     assert lines[-1].startswith("running the suite: ended after ")
+
+
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [
+        (ServiceFailed("no pnpm", service="command", method="prepare"), "failed"),
+        (RuntimeError("a defect"), "failed"),
+        (ToBeContinued("half of it"), "ended"),
+        (KeyboardInterrupt(), "ended"),
+    ],
+)
+def test_what_fails_is_not_told_as_if_it_had_ended_well(error: BaseException, ending: str) -> None:
+    lines: list[str] = []
+
+    with pytest.raises(type(error)), ticking(lines.append)("making the environment", 600):
+        raise error
+
+    assert lines[-1].startswith(f"making the environment: {ending} after ")
 
 
 def test_whoever_says_nothing_else_tells_it_every_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
