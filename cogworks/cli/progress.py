@@ -1,12 +1,14 @@
 """What a command shows while it works: one line an event, on stderr.
 
-Says every two seconds what is going on, for people who wait for one long thing, and uses the time to load what comes next.
+Says after two seconds what is going on, then more and more seldom, for people who wait for one long thing, and uses the
+time to load what comes next.
 """
 
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import chain, repeat
 
 import click
 
@@ -25,13 +27,16 @@ def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
     return say
 
 
-EVERY_S = 2.0
+FIRST_S, SELDOM = 2.0, 15
+"""The first line comes after so many seconds. Each pause is twice as long as the one before, up to so many times the first: a
+reply that takes a quarter of an hour fills no log."""
 
 
-def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: bool = False) -> During:
+def ticking(say: Callable[[str], None], *, first_s: float = FIRST_S, only_long: bool = False) -> During:
     """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended or failed.
 
     Args:
+        first_s: the first pause.
         only_long: nothing is said of what ends before the first such line, and of the rest only these lines.
     """
 
@@ -40,7 +45,8 @@ def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: 
         began_s, ended = time.monotonic(), threading.Event()
 
         def say_so_far() -> None:
-            while not ended.wait(every_s):
+            pauses = chain((min(2**doubled, SELDOM) for doubled in range(SELDOM)), repeat(SELDOM))
+            while not ended.wait(first_s * next(pauses)):
                 known = so_far()
                 took = f"{time.monotonic() - began_s:.0f} s of at most {limit_s:.0f} s"
                 say(f"{what}: {took}{f', {known}' if known else ''}")

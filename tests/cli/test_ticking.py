@@ -20,7 +20,7 @@ def test_a_long_thing_is_told_from_its_beginning_to_its_end() -> None:
         if len(lines) == 3:
             told.set()
 
-    with ticking(say, every_s=0.01)("running the suite", 600):
+    with ticking(say, first_s=0.01)("running the suite", 600):
         assert told.wait(ENDS_WITHIN_S)
 
     assert lines[0] == "running the suite (at most 600 s)"
@@ -46,22 +46,27 @@ def test_what_fails_is_not_told_as_if_it_had_ended_well(error: BaseException, en
     assert lines[-1].startswith(f"making the environment: {ending} after ")
 
 
-def test_whoever_says_nothing_else_tells_it_every_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_told_after_two_seconds_and_then_more_and_more_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
     class Ended(threading.Event):
         def wait(self, timeout: float | None = None) -> bool:
             if timeout is not None:
                 pauses.append(timeout)
-                timeout /= 1000
+                timeout /= 10_000
             return super().wait(timeout)
 
     told = threading.Event()
     monkeypatch.setattr(threading, "Event", Ended)
-    with ticking(lambda _: told.set(), only_long=True)("running the suite", 600):
+
+    def say(_: str) -> None:
+        if len(pauses) > 6:
+            told.set()
+
+    with ticking(say, only_long=True)("running the suite", 600):
         assert told.wait(ENDS_WITHIN_S)
 
-    assert set(pauses) == {2.0}
+    assert pauses[:7] == [2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]
 
 
 def test_where_only_long_things_count_short_ones_are_silent_and_long_ones_tell_their_time() -> None:
@@ -72,11 +77,11 @@ def test_where_only_long_things_count_short_ones_are_silent_and_long_ones_tell_t
         lines.append(line)
         told.set()
 
-    with ticking(say, every_s=ENDS_WITHIN_S, only_long=True)("running 1 test(s)", 300):
+    with ticking(say, first_s=ENDS_WITHIN_S, only_long=True)("running 1 test(s)", 300):
         pass
     assert lines == []
 
-    with ticking(say, every_s=0.01, only_long=True)("running the suite", 600):
+    with ticking(say, first_s=0.01, only_long=True)("running the suite", 600):
         assert told.wait(ENDS_WITHIN_S)
 
     assert all(line.endswith(" s of at most 600 s") for line in lines)
@@ -92,7 +97,7 @@ def test_how_far_it_has_come_is_told_as_soon_as_it_is_known() -> None:
         if len(lines) == 2:
             told.set()
 
-    with ticking(say, every_s=0.01, only_long=True)("waiting", 600, lambda: next(known, "more")):
+    with ticking(say, first_s=0.01, only_long=True)("waiting", 600, lambda: next(known, "more")):
         assert told.wait(ENDS_WITHIN_S)
 
     assert lines[:2] == ["waiting: 0 s of at most 600 s", "waiting: 0 s of at most 600 s, 12 tokens so far"]
