@@ -96,7 +96,8 @@ def judge_setback(setback: Setback) -> Trial:
             for test in setback.unsteady
         ],
         "vanished_tests": [
-            f"{test} passed before and is gone or skipped now; restore it" for test in setback.vanished
+            f"{test} passed before and did not run now: it is gone, renamed or skipped; have it run again"
+            for test in setback.vanished
         ],
         "unproven": [
             f"no test of {path} passed, although it is listed in `tests`; make it contain tests that run"

@@ -320,7 +320,7 @@ def test_a_case_that_is_dropped_goes_back_to_the_writer() -> None:
 
     played(place)
 
-    assert f"{there}::test_rounds[3-down] passed before and is gone or skipped now" in place.model.asked[1]
+    assert f"{there}::test_rounds[3-down] passed before and did not run now" in place.model.asked[1]
     assert place.model.purposes == ["write_tests-A-1", "write_tests-A-2", "implementation-A-1"]
 
 
@@ -708,7 +708,7 @@ def test_where_the_plan_names_no_test_the_convention_does() -> None:
         (written(text="\n"), f"Test file not found: {CUSTOM}", "test_file_missing"),
         (written(text="x = 1\n"), f"0 tests collected in {CUSTOM}", "test_empty"),
         (written(text="def test_fine(): ...\n"), f"These pass already: {CUSTOM}::test_fine", "test_not_red"),
-        (written(path="tests/test_adding.py", text=TEXT), "tests/test_adding.py::test_zero passed before and is gone", "vanished_tests"),
+        (written(path="tests/test_adding.py", text=TEXT), "tests/test_adding.py::test_zero passed before and did not run now", "vanished_tests"),
         (written(extra_paths=("src/adder/adding.py",), files=(*written().files, FIX)), "or is named as one, like src/adder/adding_test.py", "refused_change"),
         (written(files=(*written().files, FIX)), "named neither in `test_path` nor in `extra_paths`", "refused_change"),
         (

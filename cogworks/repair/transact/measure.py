@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides, hides_any, is_hidden
+from cogworks.repair.transact.renamed import under_other_ids
 from cogworks.vocabulary import Severity, Value
 
 BAD = frozenset({"failed", "error"})
@@ -111,10 +112,11 @@ def worse(before: Measurement, after: Measurement) -> Worse:
     ran = before.passing | before.failing
     unloaded = newly_unloaded(before, after)
     # What could not be loaded says nothing about the tests in it; it counts as itself.
-    lost = frozenset() if unloaded else ran - after.passing
+    lost = frozenset() if unloaded else ran - after.passing - after.failing - spared
+    failing = newly_failing(before, after) - spared
     return Worse(
-        failing=tuple(sorted(newly_failing(before, after) - spared)),
-        vanished=tuple(sorted(lost - after.failing - spared)),
+        failing=tuple(sorted(failing - under_other_ids(failing, before.failing - after.failing))),
+        vanished=tuple(sorted(lost - under_other_ids(lost, (after.passing | after.failing) - ran))),
         uncollected=tuple(sorted(unloaded)),
         static=tuple(sorted(after.static - before.static)),
     )
