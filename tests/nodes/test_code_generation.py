@@ -370,7 +370,7 @@ def replacing_the_tests(content: str) -> CodeChange:
         (change(tests=("tests/lost.py",)), "tests/lost.py is listed in `tests` and does not exist"),
         (
             replacing_the_tests("def test_sum(): ...\n"),
-            "tests/test_adding.py::test_zero passed before and is gone",
+            "tests/test_adding.py::test_zero passed before and did not run now",
         ),
         (replacing_the_tests("\n"), "no test of tests/test_adding.py passed"),
         (
