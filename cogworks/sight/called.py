@@ -24,22 +24,35 @@ _USERS = frozenset(["function", "method"])
 def used_by_test(
     place: int, definitions: Sequence[Outlined], text: str, *, but: Collection[int] = ()
 ) -> list[int]:
-    """Places of the helpers that a test names, in the order of the file.
+    """Places of the helpers that a test names, in the order of the file: of its own class or group, and of no class at all.
+
+    Another class may have a method of the same name, and nothing of it runs in this test.
 
     Args:
         text: what is the test's own.
         but: places that are shown already.
     """
     words = frozenset(_WORD.findall(text))
+    around = {-1, place, *_around(place, definitions)}
     return [
         other
         for other, each in enumerate(definitions)
         if each.name in words
+        and each.name != definitions[place].name
+        and each.parent in around
         and other not in (place, *but)
         and not each.name.lower().startswith("test")
         and each.kind in _HELPERS
         and each.last - each.first < _MAX_HELPER
     ][:_MOST_HELPERS]
+
+
+def _around(place: int, definitions: Sequence[Outlined]) -> list[int]:
+    """Places of the classes or groups that a definition is in, the nearest first."""
+    around = []
+    while (place := definitions[place].parent) >= 0:
+        around.append(place)
+    return around
 
 
 def called_by(

@@ -80,6 +80,8 @@ _NAMED, _NAMED_SHARE = 12.0, 0.25
 much of the best score, by how much it is stressed."""
 USES = 6.0
 """What using one of the best definitions counts."""
+_MEMBER_SHARE = 0.4
+"""Of what being named counts, what it counts for the members of a class that is named."""
 _MENTIONED = 3.0
 """A parameter, or another word of a header, that the request names."""
 TOUCHED = 1_000.0
@@ -153,12 +155,14 @@ def scores_of(
         for place, each in enumerate(definitions)
     ]
     more = max(0.0, _NAMED_SHARE * max(by_words, default=0.0) - _NAMED)
+    elsewhere = _meant_elsewhere(definitions, sought.symbols)
     return [
         _touching(each, touched)
         if each.name == _EXPORTED
         else by_words[place]
-        + _NAMED * max((sought.symbols.get(name, 0.0) for name in names_of(each)), default=0.0)
-        + more * max((sought.stressed.get(name, 0.0) for name in names_of(each)), default=0.0)
+        + (place not in elsewhere) * _NAMED * _named_by(each, sought.symbols)
+        + (place not in elsewhere) * more * _named_by(each, sought.stressed)
+        + _MEMBER_SHARE * (_NAMED + more) * _holder_named(definitions, place, sought.symbols)
         + (2 * (_NAMED + more) if each.kind == "section" and sought.quoted.names(each.name) else 0.0)
         + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
         + _touching(each, touched)
@@ -166,6 +170,30 @@ def scores_of(
         + (WRITES if any(map(sought.quoted.is_written_by, texts[place].splitlines())) else 0.0)
         for place, each in enumerate(definitions)
     ]
+
+
+def _named_by(each: Outlined, names: Mapping[str, float]) -> float:
+    return max((names.get(name, 0.0) for name in names_of(each)), default=0.0)
+
+
+def _holder_named(definitions: Sequence[Outlined], place: int, symbols: Mapping[str, float]) -> float:
+    """How sure it is that the class around a definition is meant."""
+    parent = definitions[place].parent
+    is_held = parent >= 0 and definitions[parent].kind != "section"
+    return _named_by(definitions[parent], symbols) if is_held else 0.0
+
+
+def _meant_elsewhere(definitions: Sequence[Outlined], symbols: Mapping[str, float]) -> frozenset[int]:
+    """Places of the definitions whose name is meant for another one: for that in a class which is named as well."""
+    alike: dict[str, list[int]] = {}
+    for place, each in enumerate(definitions):
+        if each.name in symbols:
+            alike.setdefault(each.name, []).append(place)
+    elsewhere: set[int] = set()
+    for places in alike.values():
+        inside = [place for place in places if _holder_named(definitions, place, symbols) > 0.0]
+        elsewhere.update(place for place in places if inside and place not in inside)
+    return frozenset(elsewhere)
 
 
 def with_users(

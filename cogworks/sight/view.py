@@ -135,8 +135,9 @@ class _View:
         beside = tuple(self._beside(round(self._room * _BESIDE_SHARE)))
         left -= sum(each.tokens for each in beside)
         shown = {each.path: each for each in certain}
-        tests = self._tests(ranked)
-        kept = min(left, round(self._room * _TESTS_SHARE * self._about.most_tests)) if tests else 0
+        near = self._tests(ranked)
+        tests = {path: each for path, each in near.items() if each.score < CERTAIN}
+        kept = min(left, round(self._room * _TESTS_SHARE * self._about.most_tests)) if near else 0
         left -= kept
         scores = sorted((each.score for each in ranked if each.score < CERTAIN), reverse=True)
         is_ahead = len(scores) > 1 and scores[1] <= _LEAD * scores[0]
@@ -156,13 +157,16 @@ class _View:
             if each.path in shown or each.path in tests or not _may_fill(each):
                 continue
             own = max(share, _MEANT_SHARE) if self._has_what_is_meant(each) else share
-            allowance = max(_LEAST_TOKENS, round(left * own))
+            allowance = min(left, max(_LEAST_TOKENS, round(left * own)))
+            # A test that was asked for has this besides what it has in its own right.
+            of_tests = kept // len(near) if each.path in near else 0
             share = _NEXT_SHARE if each.score < CERTAIN else share
-            level = self._best_level(each, min(left, allowance, self._most(each)))
+            level = self._best_level(each, min(allowance + of_tests, self._most(each)))
             if level is None:
                 continue
             shown[each.path] = level
-            left -= level.tokens
+            kept -= min(of_tests, level.tokens)
+            left -= max(0, level.tokens - of_tests)
         for level in self._shown_tests(tests, kept):
             shown[level.path] = level
             kept -= level.tokens
@@ -242,9 +246,7 @@ class _View:
         """Those that a writer of tests has to see, the nearest first."""
         if not self._about.wants_tests:
             return {}
-        near = tests_near(self._index, ranked, self._about.most_tests)
-        # One that was asked for has more room in its own right.
-        return {each.path: each for each in near if each.score < CERTAIN}
+        return {each.path: each for each in tests_near(self._index, ranked, self._about.most_tests)}
 
     def _shown_tests(self, tests: Mapping[str, Ranked], room: int) -> Iterator[Shown]:
         for place, each in enumerate(tests.values()):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.sight.called import called_by, users_of
+from cogworks.sight.called import called_by, used_by_test, users_of
 from cogworks.sight.cards import card_of
 from cogworks.sight.question import About
 from tests.sight.test_excerpts import filler, part_of, shown_lines
@@ -137,3 +137,42 @@ def test_what_uses_a_value_is_told_by_whole_words_and_limited() -> None:
         "use_3",
         "use_4",
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        (
+            "test_a.py",
+            (
+                "class TestOther:\n    def prepare(self): ...\n\nclass TestOwn:\n    def prepare(self): ...\n\n"
+                "    def test_own(self):\n        self.prepare()\n        helper()\n\ndef helper(): ...\n"
+            ),
+            ["TestOwn.prepare", "helper"],
+        ),
+        (
+            "a.test.js",
+            (
+                "describe('a', () => {\n  function build() {}\n  describe('b', () => {\n    function other() {}\n"
+                "    it('test_own', () => { build(); other(); });\n  });\n});\n"
+            ),
+            ["a.build", "b.other"],
+        ),
+    ],
+)
+def test_a_test_is_shown_with_helpers_of_its_own_class_and_of_those_around_it(
+    path: str, text: str, expected: list[str]
+) -> None:
+    card = card_of(path, text)
+    names = [each.name for each in card.definitions]
+    place = next(place for place, name in enumerate(names) if "test_own" in name)
+    own = card.definitions[place]
+    lines = text.splitlines()[own.first - 1 : own.last]
+
+    places = used_by_test(place, card.definitions, "\n".join(lines))
+
+    def full(at: int) -> str:
+        parent = card.definitions[at].parent
+        return f"{names[parent]}.{names[at]}" if parent >= 0 else names[at]
+
+    assert [full(at) for at in places] == expected

@@ -477,3 +477,49 @@ def test_whoever_plans_sees_the_one_test_file_that_is_nearest() -> None:
     ]
 
     assert [each[0] for each in reasons] == ["tests near"]
+
+
+def upgrades(*classes: str) -> str:
+    """A long file of tests, each class with a `prepare` of its own and two tests."""
+    return "\n\n".join(
+        f"class {name}(Case):\n    def prepare(self):\n        super().prepare()\n        self.name = {name!r}\n\n"
+        f"    def test_price_of_{name}(self):\n        self.buy({name!r})\n{'        # .' * 8}\n\n"
+        f"    def test_price_again_{name}(self):\n        self.buy({name!r})\n{'        # .' * 8}"
+        for name in classes
+    )
+
+
+def test_of_several_classes_with_a_method_of_one_name_the_named_class_is_shown_with_its_members() -> None:
+    text = upgrades(
+        *(f"Case{number}" for number in range(60)), "UpgradeCase", *(f"More{n}" for n in range(60))
+    )
+    files = {**SHOP, "tests/test_upgrades.py": text}
+    about = About(
+        title="Round the price",
+        text="New tests go into `UpgradeCase`, whose `prepare` stays as it is.",
+        wanted=("src/shop/pricing.py", "tests/test_upgrades.py"),
+        wants_tests=True,
+    )
+
+    shown = {each.path: each for each in first_view(index_of(files), about, room_tokens=4_000).files}
+
+    text = shown["tests/test_upgrades.py"].text
+    assert "class UpgradeCase(Case):" in text
+    assert "self.name = 'UpgradeCase'" in text
+    assert "def test_price_of_UpgradeCase(self):" in text
+    assert "def test_price_again_UpgradeCase(self):" in text
+    assert "self.name = 'Case0'" not in text
+
+
+def test_a_test_that_was_asked_for_has_the_room_of_a_test_besides_its_own() -> None:
+    text = upgrades(*(f"Case{number}" for number in range(200)))
+    files = {**SHOP, "tests/test_upgrades.py": text}
+    about = About(
+        title="Prices of cases", wanted=("src/shop/pricing.py", "tests/test_upgrades.py"), wants_tests=False
+    )
+
+    def tokens(asked: About) -> int:
+        view = first_view(index_of(files), asked, room_tokens=4_000)
+        return next(each.tokens for each in view.files if each.path == "tests/test_upgrades.py")
+
+    assert tokens(about._replace(wants_tests=True)) >= tokens(about)
