@@ -25,6 +25,7 @@ from cogworks.repair.proof import (
     summarised,
 )
 from cogworks.repair.transact.measure import file_of, is_of, with_hidden_tests
+from cogworks.repair.transact.renamed import as_called_in
 from cogworks.repair.unloaded import unloaded_between, unloaded_of
 from cogworks.repair.violations import TestRules
 from cogworks.repair.weakening import weakened_lines
@@ -163,6 +164,7 @@ def lost_by_merge(
     Args:
         fork: the run on the commit that both sides began with; asked only where a test is gone.
     """
+    theirs, merged = as_called_in(ours, theirs), as_called_in(ours, merged)
     sides = (
         (_passing(ours), _known(theirs), _passing(theirs)),
         (_passing(theirs), _known(ours), _passing(ours)),

@@ -56,6 +56,7 @@ from cogworks.nodes.customs import TESTS, titled_at
 from cogworks.nodes.replies import PlannedItem, ProposedFile, WrittenTests
 from cogworks.nodes.task import NodeTask
 from cogworks.repair.transact.measure import file_of
+from cogworks.repair.transact.renamed import as_called_in
 from cogworks.vocabulary import CommitOid, Severity
 
 PROMPT = "write_tests"
@@ -294,8 +295,7 @@ class TestWriting:
         wanted = changes(reply.files)
         if reason := self._workspace.apply(wanted):
             return Trial(category="refused_change", problems=(reason,)), None
-        files = FilesBefore(self._ports.service, self._workspace)
-        if tidied := ChangeOnTrial(wanted, files).tidy():
+        if tidied := ChangeOnTrial(wanted, FilesBefore(self._ports.service, self._workspace)).tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
         diagnostics = self._ports.service.validate(self._workspace, existing(claim.paths, self._workspace))
         checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
@@ -304,7 +304,7 @@ class TestWriting:
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
         self._ports.say(f"{self._item.key}: running {what}")
         run = FirstRun(
-            report=run_scope(self._ports, self._workspace, scope, who=self._item.key),
+            report=as_called_in(before, run_scope(self._ports, self._workspace, scope, who=self._item.key)),
             before=before,
             modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
             wants_red=self._wants_red(),

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from cogworks.domain_services.messages import TestReport
 from cogworks.leaving import in_code, in_markdown
 from cogworks.repair.transact.measure import is_of, with_hidden_tests
+from cogworks.repair.transact.renamed import as_called_in
 from cogworks.repair.unloaded import Unloaded, unloaded_in_words
 from cogworks.repair.weakening import Weakened
 from cogworks.vocabulary import CommitOid, Value
@@ -142,8 +143,10 @@ class Runs(NamedTuple):
 
 def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
     """Every test of both sides, sorted by id."""
-    base, head = _outcomes(with_hidden_tests(runs.base, runs.head)), _outcomes(runs.head)
-    again = [_outcomes(report) for report in runs.reruns]
+    now = as_called_in(runs.base, runs.head)
+    base, head = _outcomes(with_hidden_tests(runs.base, now)), _outcomes(now)
+    names = {case.id: known.id for case, known in zip(runs.head.cases, now.cases, strict=True)}
+    again = [{names.get(test, test): each for test, each in _outcomes(run).items()} for run in runs.reruns]
     tests: list[ProvenTest] = []
     # A file that was skipped as a whole and is not any more has tests of its own now.
     opened = {test for test in base.keys() - head.keys() if any(is_of(each, test) for each in head)}

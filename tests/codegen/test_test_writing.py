@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,19 @@ def by_case(workspace: Workspace) -> TestReport:
     return TestReport(cases=tuple(cases))
 
 
+def at_another_minute() -> Callable[[Workspace], TestReport]:
+    """As `suite`, with two cases of a test whose ids hold the minute of the run, and every run is in another one."""
+    minutes = count(10)
+
+    def run(workspace: Workspace) -> TestReport:
+        minute = next(minutes)
+        names = [f"tests/test_clock.py::test_now[{day}-2026-11-28T22:{minute}:00]" for day in ("-1d", "-2d")]
+        cases = [TestCase(id=name, outcome="passed") for name in names]
+        return TestReport(cases=(*suite(workspace).cases, *cases))
+
+    return run
+
+
 def rounding(*cases: str) -> str:
     return "".join(f"# case {case}\n" for case in cases)
 
@@ -305,6 +319,18 @@ def test_a_case_of_a_parametrized_test_may_be_stated_in_another_way() -> None:
     ]
     assert outcome.output["proof"]["is_proven"]
     assert "deleted" not in outcome.output["proof"]["counts"]
+
+
+def test_tests_that_the_clock_renames_are_no_tests_that_are_gone() -> None:
+    place = ports(written(), implemented(), files=FILES, run_tests=at_another_minute())
+
+    outcome = played(place)
+
+    proof = outcome.output["proof"]
+    assert proof["is_proven"]
+    assert "deleted" not in proof["counts"]
+    assert "test_clock" not in str(proof["tests"])
+    assert place.model.purposes == ["write_tests-A-1", "implementation-A-1"]
 
 
 def test_a_case_that_is_dropped_goes_back_to_the_writer() -> None:

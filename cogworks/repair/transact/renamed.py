@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Collection
 
+from cogworks.domain_services.messages import TestReport
+
 _WRITTEN = re.compile(
     # Days and times of ISO 8601, times of day, UUIDs, addresses of objects, seconds since 1970, and fractions as `random()` has them.
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?(?:Z|[+-]\d{2}:?\d{2})?"
@@ -33,6 +35,26 @@ def under_other_ids(gone: Collection[str], new: Collection[str]) -> frozenset[st
             left[settled] -= 1
             there.add(test)
     return frozenset(there)
+
+
+def as_called_in(before: TestReport, report: TestReport) -> TestReport:
+    """A later report with the ids that its cases had in an earlier one, in the same order.
+
+    Both have run whole files: of a part of the cases nobody can tell which are gone. Of several cases that are alike but for such values, the first that is new stands for the first that is gone.
+    """
+    known = {case.id for case in before.cases}
+    now = {case.id for case in report.cases}
+    gone: dict[str, list[str]] = {}
+    for case in before.cases:
+        if case.id not in now and (settled := _settled(case.id)) != case.id:
+            gone.setdefault(settled, []).append(case.id)
+    cases = [
+        case.model_copy(update={"id": names.pop(0)})
+        if case.id not in known and (names := gone.get(_settled(case.id)))
+        else case
+        for case in report.cases
+    ]
+    return report.model_copy(update={"cases": tuple(cases)}) if gone else report
 
 
 def _settled(test: str) -> str:

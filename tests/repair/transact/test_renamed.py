@@ -2,8 +2,9 @@
 
 import pytest
 
+from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.transact.measure import Measurement, worse
-from cogworks.repair.transact.renamed import under_other_ids
+from cogworks.repair.transact.renamed import as_called_in, under_other_ids
 
 FILE = "test/dbcore/test_datequery.py"
 BEFORE = f"{FILE}::TestInterval::test_intervals[-1d..1d-2026-11-28T22:46:00-True]"
@@ -64,3 +65,26 @@ def test_one_that_failed_before_under_another_id_does_not_fail_anew() -> None:
     before, after = Measurement(failing=frozenset((BEFORE,))), Measurement(failing=frozenset((AFTER,)))
 
     assert not worse(before, after)
+
+
+def report(*tests: str) -> TestReport:
+    return TestReport(cases=tuple(TestCase(id=test, outcome="passed") for test in tests))
+
+
+def test_a_later_report_calls_its_cases_what_they_were_called_before() -> None:
+    other = BEFORE.replace("-1d..1d", "-2d..-1d")
+    later = report("t.py::a", AFTER, other.replace("22:46", "22:47"), "t.py::new[2026-11-28]")
+
+    names = [case.id for case in as_called_in(report("t.py::a", BEFORE, other), later).cases]
+
+    assert names == ["t.py::a", BEFORE, other, "t.py::new[2026-11-28]"]
+
+
+def test_of_fixed_times_each_case_keeps_its_id() -> None:
+    fixed = [f"t.py::t[{year}-01-01]" for year in (2000, 2001, 2002)]
+
+    assert (
+        as_called_in(report(*fixed), report(*fixed, "t.py::t[2003-01-01]")).cases[-1].id
+        == "t.py::t[2003-01-01]"
+    )
+    assert as_called_in(report(*fixed), report(*fixed[1:])) == report(*fixed[1:])
