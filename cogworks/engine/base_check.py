@@ -149,6 +149,7 @@ _OF_THE_REPOSITORY = frozenset(
 
 MOST_RERUN = 50
 """More failing tests than these are not run again to see which of them are flaky."""
+_NOT_AGAIN = "the failing tests could not be run again, so that nobody knows which of them are flaky"
 
 
 def check_base(
@@ -226,8 +227,10 @@ class _BaseCheck:
         done = self._suite(findings)
         if done is None:
             return findings, None
-        flaky = self._flaky(done.report)
-        findings = with_report(findings, done.report, seconds=done.seconds, runs=done.runs, flaky=flaky)
+        flaky, note = self._flaky(done.report)
+        findings = with_report(
+            findings, done.report, seconds=done.seconds, runs=done.runs, flaky=flaky, note=note
+        )
         return findings, verdict(done.report, wanted=self._wanted)
 
     def _is_as_before(self, findings: BaseFindings) -> bool:
@@ -266,14 +269,21 @@ class _BaseCheck:
                     return None
                 raise
 
-    def _flaky(self, report: TestReport) -> tuple[str, ...]:
-        """Of the tests that failed those that pass when they are run again."""
+    def _flaky(self, report: TestReport) -> tuple[tuple[str, ...], str]:
+        """Of the tests that failed those that pass when they are run again, and why nobody knows them; empty: they are known."""
         failing = [case.id for case in report.cases if case.outcome in ("failed", "error")]
         if not failing or len(failing) > MOST_RERUN or report.timed_out:
-            return ()
+            return (), ""
         self._ports.say(f"{WHO}: running {len(failing)} failing test(s) again")
-        again = run_part(self._ports, self._workspace, failing, "never", who=WHO)
-        return tuple(case.id for case in again.cases if case.outcome == "passed" and case.id in failing)
+        try:
+            again = run_part(self._ports, self._workspace, failing, "never", who=WHO)
+        except ServiceFailed as error:
+            if error.code not in _OF_THE_REPOSITORY:
+                raise
+            # What the first run found is known all the same.
+            return (), f"{_NOT_AGAIN}: {error}"
+        passed = (case.id for case in again.cases if case.outcome == "passed" and case.id in failing)
+        return tuple(passed), ""
 
     def _kept(self, findings: BaseFindings, failed: Failed | None) -> Failed | None:
         visit_lease = self._claimed.visit_lease

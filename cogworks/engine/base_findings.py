@@ -148,13 +148,20 @@ def verdict(report: TestReport, *, wanted: str) -> Failed | None:
 
 
 def with_report(
-    findings: BaseFindings, report: TestReport, *, seconds: float, runs: int = 1, flaky: Sequence[str] = ()
+    findings: BaseFindings,
+    report: TestReport,
+    *,
+    seconds: float,
+    runs: int = 1,
+    flaky: Sequence[str] = (),
+    note: str = "",
 ) -> BaseFindings:
     """The findings with the results of the suite.
 
     Args:
         runs: in how many parts it was run.
         flaky: tests that failed and passed when they were run again.
+        note: what else a user should know of the run.
     """
     outcomes = Counter(case.outcome for case in report.cases)
     failing = [case.id for case in report.cases if case.outcome in ("failed", "error")]
@@ -171,7 +178,7 @@ def with_report(
             "unloaded": _bounded([f"{each.place}: {each.why}" for each in unloaded]),
             "commands": _bounded(report.commands),
             "flaky": _bounded(flaky),
-            "remedies": _bounded(report.remedies, _MAX_REMEDY_CHARS),
+            "remedies": _bounded((*report.remedies, *filter(None, [note])), _MAX_REMEDY_CHARS),
             "slowest": tuple(f"{file}: {took_s:.1f} s" for file, took_s in slowest(report)),
             "tests_documents": any(file_of(case.id).endswith(DOCUMENT_ENDINGS) for case in report.cases),
             "seconds": round(seconds, 1),

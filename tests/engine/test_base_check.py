@@ -1,7 +1,7 @@
 """The base is looked at before the first model call of an item, once, and nothing is paid for where it is broken."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -342,6 +342,27 @@ def test_a_test_that_fails_and_passes_when_it_is_run_again_is_known_as_flaky() -
     assert "2 fail already (1 of them flaky)" in world.state.base.line
     kept = json.loads(world.files[world.state.base.path])
     assert (kept["flaky"], kept["failed"]) == (["tests/a.py::f0"], 2)
+
+
+def test_a_second_run_that_the_service_refuses_leaves_the_first_result_and_a_note() -> None:
+    world, asked = World(SERVED), service()
+
+    def run(_: object, tests: Sequence[str]) -> TestReport:
+        if tests:
+            raise ServiceFailed(
+                "no such id", service="tests", method="simulate", code=ErrorCode.INVALID_REQUEST
+            )
+        return PASSING
+
+    asked.simulating = run
+    first = runner(world, asked)
+
+    assert first.step().outcome == "succeeded"
+    assert world.state.base is not None
+    assert "745 tests pass, 2 fail already" in world.state.base.line
+    note = "the failing tests could not be run again, so that nobody knows which of them are flaky: no such id"
+    assert f"baseline: {note}" in first.said
+    assert json.loads(world.files[world.state.base.path])["remedies"] == [note]
 
 
 def test_a_suite_that_is_skipped_as_a_whole_is_not_said_to_have_no_tests() -> None:

@@ -42,8 +42,8 @@ def parts_of(test: str) -> Asked:
 
 
 def select(recipe: Recipe, tests: Sequence[Asked]) -> Selected:
-    """The commands for these tests; none at all: the whole suite."""
-    if not tests:
+    """The commands for these tests; none at all, or the id of the whole command among them: the whole suite."""
+    if not tests or Asked(_UNKNOWN, recipe.test) in tests:
         return Selected((recipe.test,))
     if recipe.test_one:
         return _by_template(recipe, tests)

@@ -55,7 +55,8 @@ _TOGETHER = ("rust", "java", "csharp", "c")
 def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = SimulateParams.model_validate(request.params)
-    if (no := refused_run(request, params.tests, params.environment, machine.isolation)) is not None:
+    named = [test for test in params.tests if parts_of(test).file != EVERYTHING]
+    if (no := refused_run(request, named, params.environment, machine.isolation)) is not None:
         return no
     ground = with_words(ground_of(request, folder, machine), params.command)
     report = report_of(request, ground, params, machine)

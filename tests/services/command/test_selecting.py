@@ -42,6 +42,13 @@ def test_each_runner_selects_in_its_way_or_runs_everything_and_says_so(
     assert bool(selected.note) is (wanted is None)
 
 
+def test_the_id_of_a_whole_command_selects_it_without_a_word() -> None:
+    for recipe in (OWN, Recipe(runner="make", test="make test")):
+        selected = select(recipe, [parts_of(f".::{recipe.test}")])
+
+        assert (selected.lines, selected.note) == ((recipe.test,), "")
+
+
 def test_tests_of_go_are_run_by_package() -> None:
     chosen = lines(
         GO, "a/x_test.go::TestOne/sub", "a/y_test.go::TestTwo", "b/z_test.go", "m_test.go::TestMain"

@@ -102,6 +102,20 @@ def test_a_test_named_after_a_path_has_the_same_id_in_every_run(root: str, tmp_p
     assert second == first
 
 
+@pytest.mark.parametrize("root", ["", "web"])
+def test_an_id_that_the_service_gave_to_a_whole_command_or_to_a_test_without_a_file_is_run_again(
+    root: str, tmp_path: Path
+) -> None:
+    laid_out(tmp_path / root, {"tests.sh": "echo 'ok 1 - adds'; echo 1..1; exit 1\n"})
+    whole = Commands(test="A=1 sh tests.sh /^test:/", test_one="exit 3 {file}")
+
+    for commands in (whole, SHELL):
+        [case] = report_of(tmp_path, root=root, commands=commands).cases
+        again = report_of(tmp_path, root=root, commands=commands, tests=[case.id])
+        assert [each.id for each in again.cases] == [case.id]
+        assert again.commands[0] == commands.test
+
+
 @pytest.mark.slow
 @needs("make")
 def test_a_makefile_is_one_test(tmp_path: Path) -> None:
