@@ -39,6 +39,7 @@ from cogworks.services.command.selecting import (
     too_long,
     units_of,
 )
+from cogworks.services.command.starting import why_not_begun
 from cogworks.services.command.toolchains import ASKING, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
 from cogworks.services.setup.last_words import failure_lines, names_error
@@ -139,7 +140,8 @@ def _at_once(
     errors = tuple(_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
     lacking = _lacking(room, errors) if errors else ()
-    remedies = (*too_old(manifests, report.versions), *lacking, *report.remedies)
+    begin = (_BEGIN, _CONFIGURE) if any(_not_begun(room, each) for each in ran.results) and errors else ()
+    remedies = (*too_old(manifests, report.versions), *lacking, *report.remedies, *begin)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
 
 
@@ -208,6 +210,12 @@ _CONFIGURE = (
 )
 
 
+_BEGIN = (
+    "Install what the command starts where cogworks runs, or add it to the packages of the repository; "
+    "`cogworks doctor PATH` shows whether the tests run then."
+)
+
+
 def _asked(ground: Ground, tests: Sequence[str]) -> tuple[list[Asked], list[str]]:
     asked, strangers = [], []
     for text in tests:
@@ -260,7 +268,7 @@ def _id(ground: Ground, test: str) -> str:
 
 
 def _by_exit(room: Room, ran: Ran) -> list[TestCase]:
-    """One case for each line that ran: whether it ended with 0."""
+    """One case for each line that began: whether it ended with 0."""
     return [
         TestCase(
             id=f"{room.ground.outward(EVERYTHING)}::{room.ground.recipe.test}",
@@ -268,8 +276,13 @@ def _by_exit(room: Room, ran: Ran) -> list[TestCase]:
             message="" if result.ended.code == 0 else _message(room, result.text.strip()[-_TAIL_CHARS:]),
         )
         for result in ran.results[:1]
-        if not result.ended.timed_out
+        if not (result.ended.timed_out or _not_begun(room, result))
     ]
+
+
+def _not_begun(room: Room, result: LineResult) -> str:
+    """Why a line ran no test, in words; empty: it may have run some."""
+    return why_not_begun(room.ground.recipe.test, result.ended.code, result.text)
 
 
 def _is_of(case: str, test: Asked, ground: Ground) -> bool:
@@ -286,6 +299,8 @@ def _errors(room: Room, ran: Ran, machine: Machine) -> list[str]:
     failed = [result for result in ran.results if result.ended.code not in (0, None)]
     placer = placer_of(room, machine)
     failures = list(parsed.problems)
+    if not failures and not parsed.cases:
+        failures = [Problem(words) for result in failed if (words := _not_begun(room, result))]
     if not failures and failed and not parsed.cases and not ran.is_one:
         failures = [each for result in failed for each in errors_in(result.text)] or [
             _silent(result) for result in failed

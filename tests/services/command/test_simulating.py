@@ -116,6 +116,32 @@ def test_an_id_that_the_service_gave_to_a_whole_command_or_to_a_test_without_a_f
         assert again.commands[0] == commands.test
 
 
+@pytest.mark.parametrize("report", ["exit-code", "tap"])
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("A=1 no-such-program run", "no-such-program: not found"),
+        ("./tests.sh", "Permission denied"),
+        ("echo 'npm error Missing script: \"unit\"' >&2; exit 1", 'npm error Missing script: "unit"'),
+    ],
+)
+def test_a_command_that_cannot_begin_is_no_failing_test_but_a_suite_that_did_not_run(
+    command: str, reason: str, report: str, tmp_path: Path
+) -> None:
+    laid_out(tmp_path, {"tests.sh": "exit 0\n"})
+    found = report_of(tmp_path, commands=Commands(test=command, report=report))
+
+    [error] = found.collection_errors
+    assert found.cases == ()
+    assert error.startswith(".: ")
+    code = {"A": 127, ".": 126, "e": 1}[command[0]]
+    last = error.splitlines()[-1]
+    assert f"the suite did not run: `{command}` ended with {code}: " in last
+    assert last.endswith(reason)
+    assert [each for each in found.remedies if "cogworks doctor" in each]
+    assert [each for each in found.remedies if 'kind = "command"' in each]
+
+
 @pytest.mark.slow
 @needs("make")
 def test_a_makefile_is_one_test(tmp_path: Path) -> None:
