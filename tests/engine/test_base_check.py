@@ -360,7 +360,9 @@ def test_a_second_run_that_the_service_refuses_leaves_the_first_result_and_a_not
     assert first.step().outcome == "succeeded"
     assert world.state.base is not None
     assert "745 tests pass, 2 fail already" in world.state.base.line
-    note = "the failing tests could not be run again, so that nobody knows which of them are flaky: no such id"
+    note = (
+        "the failing tests could not be run again, so that nobody knows which of them are flaky: no such id"
+    )
     assert f"baseline: {note}" in first.said
     assert json.loads(world.files[world.state.base.path])["remedies"] == [note]
 

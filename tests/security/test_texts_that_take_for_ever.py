@@ -58,6 +58,7 @@ from cogworks.repair.unloaded import unloaded_of
 from cogworks.services.command.compilers import findings_in
 from cogworks.services.command.reports.go_cover import parse_runs
 from cogworks.services.command.reports.reading import READERS, read_all
+from cogworks.services.command.scripts import of_script
 from cogworks.services.command.starting import why_not_begun
 from cogworks.services.python.building.wheel import UnusableWheel, read_wheel
 from cogworks.services.python.code.gathering import gather
@@ -158,6 +159,7 @@ PARSERS: Mapping[str, Parser] = {
     "wheel": lambda text: read_wheel(as_bytes(text)),
     "installer's complaint": complaint,
     "type checker": lambda text: read_mypy(as_bytes(text), ["a.py"]),
+    "script of a package": lambda text: of_script(text, {"test": text, "a": text, f"b{text}": text}, ["uvu"]),
     "linter": findings_in,
     "last words of a test command": lambda text: why_not_begun("npm test", 1, text),
     "runs of Go tests": lambda text: parse_runs(

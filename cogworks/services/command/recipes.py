@@ -10,7 +10,7 @@ from cogworks.domain_services.languages import languages_at
 from cogworks.services.command.fetching import is_workflow, with_own_options
 from cogworks.services.command.managers import installing_line, starter_of
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
-from cogworks.services.command.scripts import of_packages, of_script
+from cogworks.services.command.scripts import of_named, of_packages, of_script
 
 _MOST_POM_CHARS = 1_000_000
 _READ = frozenset(
@@ -136,7 +136,10 @@ def _typescript(texts: Texts) -> Recipe:
     script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
     line, manager = installing_line(manifest, texts)
     starter = starter_of(line, manager, texts)
-    recipe = of_script(script, scripts, packages, starter) if has_script else of_packages(packages, starter)
+    recipe = of_script(script, scripts, packages, starter) if has_script else Recipe(runner="script")
+    if recipe.runner == "script" and not recipe.notes:
+        named = of_named(scripts, packages, starter)
+        recipe = named or (recipe if has_script else of_packages(packages, starter))
     setup, workflow = with_own_options(line, texts) if packages else ("", "")
     own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()
     return recipe._replace(

@@ -3,31 +3,32 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
+from cogworks.services.command.calls import Step, steps_of
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 
-_MOST_LEVELS = 5
-_JOINT = re.compile(r"&&|;")
-_CALL = re.compile(
-    r"^(?:npm|pnpm|yarn|bun)(?: (?:-s|--silent|run|run-script)){0,3} (\w[\w:.-]{0,79})(?: (?:-s|--silent))?$"
-)
-_CALLS = re.compile(
-    r"^(?:npm-run-all|run-s)((?: (?:-[scln]|--(?:silent|sequential|serial|print-label|print-name)))*(?: [\w:][\w:.-]{0,79})+)$"
-)
-"""Several of them, one after the other."""
 _LOOKS = re.compile(
-    r"^(?:(?:npx|yarn|pnpm)(?: (?:run|exec))? )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|dtslint|publint|"
-    r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip|eclint|evalmd|es-check|@pkgjs/support)(?:\s|$)"
+    r"^(?:(?:npx|yarn|pnpm)(?: (?:run|exec))? )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|check-dts|dtslint|publint|"
+    r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip|eclint|evalmd|es-check|@pkgjs/support|"
+    r"bundlesize|bundlewatch|stylelint|secretlint|lockfile-lint|depcheck|madge|dpdm|type-coverage|svelte-check|actions-up|oxfmt|"
+    r"(?:vue-)?tsc(?: \S+){0,10}? --noEmit|(?:nyc|c8) (?:report|check-coverage)|codecov|coveralls)(?:\s|$)"
 )
 """What looks at sources and leaves nothing that a test could need."""
-_SET = r"\w+=[\w.,:/@+-]* "
-_PLAIN_SETS = re.compile(rf"(?:{_SET})+")
-_SETS = re.compile(rf"(?:cross-env )?(?:{_SET})+")
-_MEASURES = re.compile(r"(?:nyc|c8) (?:-\S+ )*")
-"""What may stand before the call of a script; values that a shell reads in its own way are left to it."""
+_NAMED = re.compile(
+    r"(?:tests?[:_-])?(?:units?|specs?|mocha|jest|vitest|ava|tape|tap|uvu|jasmine|node)(?:[:_-](?:tests?|run|ci|once|only))?"
+)
+"""The names of scripts that run tests of single parts."""
+_SEVERAL = (
+    "the script `{}` starts several runners of tests ({}), so it counts as one test, by how it ends; to have each test "
+    "reported, name one of them as `command` under `[tests]` in `.cogworks/config.toml`"
+)
+_WATCHES = re.compile(r"\s(?:--watch\w*|-w)(?:\s|=|$)")
 _OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})
 """The package, and those that bring it with them."""
+_PROGRAMS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {"tape": ("tape 'test/**/*.js'", "tap")}
+)
+"""Runners whose tests a program may load -> a command that runs all files instead, and the report."""
 _PROGRAM = re.compile(
     r"^(?:[^\s=]+=\S* )*(?:(?:nyc|c8|cross-env)(?: \S+){0,20}? )?node(?: \S+){0,20}? (?:\S*[/.])?(?:tests?|specs?)(?:[/._-]\S*)?$"
 )
@@ -35,37 +36,71 @@ _PROGRAM = re.compile(
 
 
 def of_script(
-    script: str, scripts: Mapping[str, str], packages: Collection[str] = (), starter: str = ""
+    script: str,
+    scripts: Mapping[str, str],
+    packages: Collection[str] = (),
+    starter: str = "",
+    *,
+    name: str = "test",
 ) -> Recipe:
-    """What the script `test` says.
+    """What the script `test` says, or the one of that name; with notes and the runner `script` if it starts several runners.
 
     Args:
         scripts: the others of the manifest, by name, for `npm run NAME` within it.
         packages: those that the manifest names; they say what a plain program runs.
         starter: what a runner needs before it to find its packages, with a space behind; empty: nothing.
     """
-    source = "package.json, scripts.test"
-    steps = _steps(script, scripts, 0)
-    is_tape = not _OF_TAPE.isdisjoint(packages)
-    running = {
-        place: step_recipe
-        for place, step in enumerate(steps)
-        if (step_recipe := _runner(step.command) or (_program(step.command) if is_tape else None)) is not None
-    }
+    source = f"package.json, scripts.{name}"
+    steps = steps_of(script, scripts, name)
+    running = _running(steps, None if _OF_TAPE.isdisjoint(packages) else "tape")
     # A suite of tape may run twice; with other runners it would be unknown whose a report is.
-    if not running or (len(running) > 1 and any(each.runner != "tape" for each in running.values())):
+    if len(running) > 1 and any(each.runner != "tape" for each in running.values()):
+        named = [place for place in running if _NAMED.fullmatch(steps[place].script)]
+        if len(named) != 1:
+            starting = ", ".join(f"`{steps[place].plain}`" for place in running)
+            note = _SEVERAL.format(name, starting)
+            return Recipe(runner="script", test=script, source=source, notes=(note,))
+        running = {named[0]: running[named[0]]}
+    if not running:
         return Recipe(runner="script", test=script, source=source)
-    recipe = running[max(running)]
+    last = max(running)
     kept = {
         place: step.running(running[place].test, starter) if place in running else step.plain
-        for place, step in enumerate(steps[: max(running) + 1])
-        if place in running or not _LOOKS.match(step.command)
+        for place, step in enumerate(steps[: last + 1])
+        if place in running or not (_LOOKS.match(step.command) or _is_idle(step, steps, running))
     }
     left_out = [step.plain for place, step in enumerate(steps) if place not in kept]
+    recipe = running[last]
     listed = ", ".join(f"`{each}`" for each in left_out)
-    note = f"of the script `test` these do not run with the tests: {listed}"
+    note = f"of the script `{name}` these do not run with the tests: {listed}"
     notes = (note, *recipe.notes) if left_out else recipe.notes
     return recipe._replace(test=" && ".join(kept.values()), source=source, notes=notes)
+
+
+def _running(steps: Sequence[Step], loads: str | None) -> dict[int, Recipe]:
+    """The steps that run tests, by their places.
+
+    Args:
+        loads: the runner whose tests a plain program may load; None: there is none.
+    """
+    recipes = (_runner(each.command) or (_program(each.command, loads) if loads else None) for each in steps)
+    return {place: recipe for place, recipe in enumerate(recipes) if recipe is not None}
+
+
+def _is_idle(step: Step, steps: Sequence[Step], running: Mapping[int, Recipe]) -> bool:
+    """Whether no tests can need what a step leaves: it runs beside all of them, or runs other tests."""
+    return all(step.is_beside(steps[place]) for place in running) or _runner(step.command) is not None
+
+
+def of_named(scripts: Mapping[str, str], packages: Collection[str] = (), starter: str = "") -> Recipe | None:
+    """What another script says whose name says that it runs tests; None where none does with a runner that is known."""
+    for name in filter(_NAMED.fullmatch, scripts):
+        script = " && ".join(scripts[each] for each in (f"pre{name}", name) if each in scripts)
+        recipe = of_script(script, scripts, packages, starter, name=name)
+        if recipe.runner != "script" and not _WATCHES.search(recipe.test):
+            note = f"no script `test` starts a known runner of tests, so the tests are those of the script `{name}`"
+            return recipe._replace(notes=(note, *recipe.notes))
+    return None
 
 
 def of_packages(packages: Mapping[str, str], starter: str = "") -> Recipe:
@@ -76,68 +111,6 @@ def of_packages(packages: Mapping[str, str], starter: str = "") -> Recipe:
             return recipe._replace(test=f"{starter}{recipe.test}", source="package.json, devDependencies")
     note = "package.json names neither a script `test` nor a runner of tests that is known"
     return Recipe(notes=(note,), source="package.json")
-
-
-class _Step(NamedTuple):
-    """One command of a script, and what stands before it."""
-
-    variables: str
-    """As `sh` sets them, with a space behind each; empty: none."""
-    measures: str
-    """The program that measures coverage meanwhile, with its options and a space; empty: none."""
-    command: str
-
-    @property
-    def plain(self) -> str:
-        """Without what measures it."""
-        return f"{self.variables}{self.command}"
-
-    def running(self, command: str, starter: str) -> str:
-        """Another command in its place: tests may need what measures them, which loads modules in its own way."""
-        own = f"{self.measures}{command}"
-        return f"{self.variables}{own if own.startswith('yarn ') else f'{starter}{own}'}"
-
-    def around(self, inner: "_Step") -> "_Step":
-        """One of the commands that this one calls, with what stands before both."""
-        return _Step(f"{self.variables}{inner.variables}", f"{self.measures}{inner.measures}", inner.command)
-
-
-def _steps(script: str, scripts: Mapping[str, str], level: int) -> list[_Step]:
-    """The commands of a script one after the other, those of other scripts in the place of their names."""
-    steps: list[_Step] = []
-    for step in filter(None, (part.strip() for part in _JOINT.split(script))):
-        calling = _parted(step)
-        called = _called(calling.command)
-        if called and level < _MOST_LEVELS and all(name in scripts for name in called):
-            names = [each for name in called for each in (f"pre{name}", name, f"post{name}")]
-            inner = (each for name in names for each in _steps(scripts.get(name, ""), scripts, level + 1))
-            steps += [calling.around(each) for each in inner]
-        else:
-            variables = _leading(_PLAIN_SETS, step)
-            steps.append(_Step(variables, "", step.removeprefix(variables)))
-    return steps
-
-
-def _parted(step: str) -> _Step:
-    """A command that may call scripts."""
-    sets = _leading(_SETS, step)
-    measures = _leading(_MEASURES, step.removeprefix(sets))
-    more = _leading(_SETS, step.removeprefix(sets).removeprefix(measures))
-    variables = "".join(each.removeprefix("cross-env ") for each in (sets, more))
-    return _Step(variables, measures, step[len(f"{sets}{measures}{more}") :])
-
-
-def _leading(pattern: re.Pattern[str], text: str) -> str:
-    match = pattern.match(text)
-    return match[0] if match else ""
-
-
-def _called(step: str) -> list[str]:
-    """The scripts that a command calls one after the other."""
-    if one := _CALL.match(step):
-        return [one[1]]
-    several = _CALLS.match(step)
-    return [word for word in several[1].split() if not word.startswith("-")] if several else []
 
 
 def _runner(step: str) -> Recipe | None:
@@ -154,16 +127,17 @@ def _runner(step: str) -> Recipe | None:
     return None
 
 
-def _program(step: str) -> Recipe | None:
-    """A program that loads tests of tape by itself."""
+def _program(step: str, runner: str) -> Recipe | None:
+    """A program that loads tests of a runner by itself, which are listened to."""
     line = step.partition(" | ")[0].strip()
     if not _PROGRAM.match(line):
         return None
+    pattern, report = _PROGRAMS[runner]
     note = (
         f"the suite is what `{line}` loads, so that a new file of tests belongs to it only once it is loaded there; "
-        "a pattern in place of that, e.g. `command = \"tape 'test/**/*.js'\"` under `[tests]` in `.cogworks/config.toml`, runs every file"
+        f'a pattern in place of that, e.g. `command = "{pattern}"` under `[tests]` in `.cogworks/config.toml`, runs every file'
     )
-    return Recipe(runner="tape", test=line, report="tap", notes=(note,))
+    return Recipe(runner=runner, test=line, report=report, notes=(note,))
 
 
 def _jest(line: str) -> Recipe:

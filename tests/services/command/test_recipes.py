@@ -299,18 +299,125 @@ def test_scripts_that_are_called_one_after_the_other_are_read(caller: str) -> No
     recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
 
     assert recipe.runner == "mocha"
-    assert recipe.test.startswith("tsc --noEmit && mocha test --reporter $COGWORKS_INSIDE/mocha.cjs")
+    assert recipe.test == "mocha test --reporter $COGWORKS_INSIDE/mocha.cjs"
+    assert "`tsc --noEmit`, `eslint .`" in recipe.notes[0]
+
+
+MOCHA = "mocha --reporter $COGWORKS_INSIDE/mocha.cjs"
 
 
 @pytest.mark.parametrize(
-    "test", ["npm-run-all --parallel lint unit", "run-p lint unit", "run-s lint missing"]
+    "caller",
+    [
+        "pnpm run /^test:/",
+        "pnpm '/^test:.*$/'",
+        'pnpm run --no-bail "/^test:(code|types|size)$/"',
+        "run-p test:*",
+        "run-p -l 'test:*'",
+        "npm-run-all --parallel test:types test:code",
+        "npm-run-all -p test:**",
+        "concurrently npm:test:*",
+        'concurrently -n a,b -c red,blue "npm:test:types" "pnpm run test:code"',
+        'concurrently --raw "npm run test:types" "mocha"',
+    ],
 )
-def test_scripts_that_run_beside_each_other_are_run_as_they_stand(test: str) -> None:
-    recipe = recipe_of(
-        {"package.json": json.dumps({"scripts": {"test": test, "lint": "x", "unit": "mocha"}})}
-    )
+def test_of_scripts_that_run_beside_each_other_only_the_tests_run_with_what_stands_before_them(
+    caller: str,
+) -> None:
+    scripts = {
+        "test": f"FORCE_COLOR=1 {caller}",
+        "test:types": "node types.js",
+        "test:code": "node build.js && mocha" if "mocha" not in caller else "x",
+        "test:size": "size-limit",
+    }
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
 
-    assert (recipe.runner, recipe.test) == ("script", test)
+    built = "" if "mocha" in caller else "FORCE_COLOR=1 node build.js && "
+    assert recipe.test == f"{built}FORCE_COLOR=1 {MOCHA}"
+    assert recipe.source == "package.json, scripts.test"
+    assert "`FORCE_COLOR=1 node types.js`" in recipe.notes[0]
+
+
+@pytest.mark.parametrize(
+    "caller", ["run-s test:*", "npm run test:*", "npm-run-all test:types test:code", "pnpm run --sequential /^test:/", "npm run test:types && npm run test:code"]
+)  # fmt: skip
+def test_of_scripts_that_run_one_after_the_other_what_stands_before_the_tests_runs_as_well(
+    caller: str,
+) -> None:
+    scripts = {"test": caller, "test:types": "node types.js", "test:code": "mocha"}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == f"node types.js && {MOCHA}"
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [
+        "run-p --race serve code", "run-s lint missing", "concurrently -k 'npm:serve' 'npm:code'", "pnpm run /^(code/",
+        "pnpm -r run code", "concurrently npm:gone:*", "run-s code -- --ci", "npm-run-all code --parallel serve",
+    ],
+)  # fmt: skip
+def test_scripts_that_are_called_in_a_way_that_cannot_be_told_run_as_they_stand(caller: str) -> None:
+    scripts = {"test": caller, "serve": "node serve.js", "code": "mocha", "lint": "eslint ."}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert (recipe.runner, recipe.test) == ("script", caller)
+
+
+def test_what_a_script_hands_on_to_another_is_handed_on() -> None:
+    scripts = {"test": "npm run unit -- --bail --grep=a", "preunit": "tsc", "unit": "mocha"}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == "tsc && mocha --bail --grep=a --reporter $COGWORKS_INSIDE/mocha.cjs"
+
+
+def test_of_several_suites_the_one_whose_script_says_so_is_taken_and_the_others_are_said() -> None:
+    scripts = {
+        "test": "run-s test:*",
+        "test:unit": "vitest --run",
+        "test:e2e": "vitest --run -c e2e.ts",
+        "test:browser": "mocha browser",
+    }
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == "vitest --run --reporter=json --outputFile=$COGWORKS_REPORT"
+    assert "`vitest --run -c e2e.ts`, `mocha browser`" in recipe.notes[0]
+    scripts["test:units"] = "jest"
+    several = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+    assert several.runner == "script"
+    assert "`vitest --run`, `vitest --run -c e2e.ts`, `mocha browser`, `jest`" in several.notes[0]
+
+
+@pytest.mark.parametrize("name", ["unit", "test:unit", "mocha", "test-unit", "unit:ci", "test:spec"])
+def test_where_the_script_test_starts_no_known_runner_a_script_counts_whose_name_says_so(name: str) -> None:
+    scripts = {"test": "eslint . && ./check.sh", f"pre{name}": "tsc", "bench": "mocha bench", name: "mocha"}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == f"tsc && {MOCHA}"
+    assert recipe.source == f"package.json, scripts.{name}"
+    assert f"those of the script `{name}`" in recipe.notes[0]
+    del scripts["test"]
+    assert recipe_of({"package.json": json.dumps({"scripts": scripts})}).test == f"tsc && {MOCHA}"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("unit", "mocha --watch"), ("bench", "mocha"), ("unit", "./unit.sh")]
+)
+def test_a_script_that_watches_has_another_name_or_an_unknown_runner_does_not_count(
+    name: str, line: str
+) -> None:
+    recipe = recipe_of({"package.json": json.dumps({"scripts": {"test": "./check.sh", name: line}})})
+
+    assert (recipe.runner, recipe.test) == ("script", "./check.sh")
+
+
+def test_scripts_that_call_all_others_come_to_an_end() -> None:
+    for times in (20, 20_000):
+        every = " && ".join(["pnpm run /./", "npm run s:*", "run-p **"] * times)
+        scripts = {"test": every, **{f"s:{number}": every for number in range(100)}}
+        recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+        assert (recipe.runner, recipe.test) == ("script", every)
 
 
 OWN = "--require $COGWORKS_INSIDE/ruby/cogworks_rspec.rb --format CogworksFormatter --out $COGWORKS_REPORT"
