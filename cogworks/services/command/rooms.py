@@ -291,6 +291,8 @@ def reporter(recipe: Recipe, room: Room, environment: Mapping[str, str]) -> dict
         return _beside("RUBYLIB", str(INSIDE / "ruby"), os.pathsep, room, environment)
     if is_listened_to(recipe):
         return _beside("NODE_OPTIONS", f"--require {INSIDE / 'tape.cjs'}", " ", room, environment)
+    if recipe.runner == "uvu":
+        return _beside("NODE_OPTIONS", f"--require {INSIDE / 'uvu.cjs'}", " ", room, environment)
     if recipe.report != "node-test" or recipe.runner in ("jasmine", "rspec"):
         return {}
     # Through a variable, for a script of the repository starts node.

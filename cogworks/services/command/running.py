@@ -1,13 +1,14 @@
-"""Runs chosen commands in a room and reads what they report; where TAP names no file, the suite runs once more, file by file."""
+"""Runs chosen commands in a room and reads what they report; where that says too little, the suite runs once more, file by file."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from cogworks.services.command.compilers import errors_in
 from cogworks.services.command.ground import Machine, files_below
 from cogworks.services.command.placing import Placer, ava_tests, placer_of
 from cogworks.services.command.recipe import Recipe
-from cogworks.services.command.reports.cases import Case, Parsed
+from cogworks.services.command.reports.cases import Case, Parsed, Problem
 from cogworks.services.command.reports.reading import read_all
 from cogworks.services.command.rooms import (
     LineResult,
@@ -18,11 +19,15 @@ from cogworks.services.command.rooms import (
     seconds_left,
 )
 from cogworks.services.command.selecting import Asked, Selected, files_of_tests, select, units_of
+from cogworks.services.command.starting import said_last, why_not_begun
 
 MOST_FILES = 200
 """More are not run one by one only to learn whose tests are whose."""
 _IN_ORDER = ("cargo", "libtest-json")
 _UNNAMED = "its TAP names no file, so that the suite ran once more, file by file"
+_STOPPED = (
+    "one file that could not be loaded kept all others from running, so that the suite ran file by file"
+)
 _NOBODYS = (
     "The report names no file for {count} tests, so that they cannot be told apart by file, and tests in a new file are not "
     'found: name a command for one file as `test_one`, e.g. `test_one = "… {{file}}"`, in `.cogworks/services.toml`.'
@@ -80,10 +85,14 @@ def ran_by_file(order: Order) -> Ran:
     """The whole suite; once more by its files where nothing else says whose its tests are."""
     room, recipe = order.room, order.room.ground.recipe
     whole = run_lines(order, select(recipe, ()))
-    if recipe.report != "tap" or whole.timed_out:
+    if whole.timed_out:
+        return whole
+    files = tuple(files_below(room.ground.place))
+    if recipe.runner == "uvu":
+        return _past_broken_files(order, whole, files)
+    if recipe.report != "tap":
         return whole
     placer = placer_of(room, order.machine)
-    files = tuple(files_below(room.ground.place))
     if recipe.runner == "ava" and len(only := ava_tests(files)) == 1:
         # It names files only where it runs several.
         return whole._replace(parsed=_placed(whole.parsed, placer, only[0]))
@@ -98,6 +107,44 @@ def ran_by_file(order: Order) -> Ran:
     cases = _with_places(whole.parsed.cases, nobodys, [case for each in apart for case in each.parsed.cases])
     commands = (*whole.commands, *(line for each in apart for line in each.commands), _UNNAMED)
     return whole._replace(parsed=whole.parsed._replace(cases=cases), timed_out=timed_out, commands=commands)
+
+
+def _past_broken_files(order: Order, whole: Ran, files: Sequence[str]) -> Ran:
+    """The same suite file by file where one ES module that cannot be loaded keeps uvu from running any."""
+    recipe = order.room.ground.recipe
+    is_stopped = not (whole.parsed.cases or whole.parsed.problems) and _has_failed(whole)
+    is_begun = not any(why_not_begun(recipe.test, each.ended.code, each.text) for each in whole.results)
+    units = (
+        units_of(recipe, [Asked(file) for file in files_of_tests(files)]) if is_stopped and is_begun else ()
+    )
+    if not 0 < len(units) <= MOST_FILES:
+        return whole
+    apart = [run_lines(order, select(recipe, unit)) for unit in units]
+    placer = placer_of(order.room, order.machine)
+    parsed = [_with_problem(ran, unit[0].file, placer) for ran, unit in zip(apart, units, strict=True)]
+    if not any(each.cases for each in parsed):
+        return whole
+    return Ran(
+        tuple(result for each in apart for result in each.results),
+        _together(parsed),
+        any(each.timed_out for each in apart),
+        is_one=False,
+        commands=(*whole.commands, *(line for each in apart for line in each.commands), _STOPPED),
+    )
+
+
+def _has_failed(ran: Ran) -> bool:
+    return any(result.ended.code not in (0, None) for result in ran.results)
+
+
+def _with_problem(ran: Ran, file: str, placer: Placer) -> Parsed:
+    """What the run of one file reported; where that is nothing, why."""
+    if ran.parsed.cases or ran.parsed.problems or not _has_failed(ran):
+        return ran.parsed
+    texts = [(each.ended.code, each.text) for each in ran.results]
+    own = [each for _, text in texts for each in errors_in(text) if placer.path(each.file) == file]
+    said = [Problem(said_last(code, text), file=file) for code, text in texts]
+    return ran.parsed._replace(problems=tuple(own or said))
 
 
 def _with_places(whole: Sequence[Case], nobodys: Sequence[Case], apart: Sequence[Case]) -> tuple[Case, ...]:

@@ -26,7 +26,7 @@ _WATCHES = re.compile(r"\s(?:--watch\w*|-w)(?:\s|=|$)")
 _OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})
 """The package, and those that bring it with them."""
 _PROGRAMS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {"tape": ("tape 'test/**/*.js'", "tap")}
+    {"tape": ("tape 'test/**/*.js'", "tap"), "uvu": ("uvu test", "node-test")}
 )
 """Runners whose tests a program may load -> a command that runs all files instead, and the report."""
 _PROGRAM = re.compile(
@@ -53,6 +53,8 @@ def of_script(
     source = f"package.json, scripts.{name}"
     steps = steps_of(script, scripts, name)
     running = _running(steps, None if _OF_TAPE.isdisjoint(packages) else "tape")
+    if not running and "uvu" in packages:
+        running = _running(steps, "uvu")
     # A suite of tape may run twice; with other runners it would be unknown whose a report is.
     if len(running) > 1 and any(each.runner != "tape" for each in running.values()):
         named = [place for place in running if _NAMED.fullmatch(steps[place].script)]
@@ -161,6 +163,12 @@ def _jasmine(line: str) -> Recipe:
     return Recipe(runner="jasmine", test=test, report="node-test")
 
 
+def _uvu(line: str) -> Recipe:
+    # It has no report for machines; a listener of ours hears each test. Ended at the first failure it would leave out tests.
+    test = re.sub(r" (?:-b|--bail)(?=\s|$)", "", line)
+    return Recipe(runner="uvu", test=test, report="node-test")
+
+
 def _speaks_tap(name: str, option: str = "") -> Callable[[str], Recipe]:
     def make(line: str) -> Recipe:
         return Recipe(runner=name, test=" ".join(filter(None, [line, option])), report="tap")
@@ -175,6 +183,7 @@ _RUNNERS: Mapping[str, Callable[[str], Recipe]] = MappingProxyType(
         "react-scripts test": _jest,
         "mocha": _mocha,
         "jasmine": _jasmine,
+        "uvu": _uvu,
         "ava": _speaks_tap("ava", "--tap"),
         "tape": _speaks_tap("tape"),
         "tap": _speaks_tap("tap", "--reporter=tap"),

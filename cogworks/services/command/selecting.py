@@ -177,6 +177,34 @@ def _jasmine(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
     return [" ".join([f"{before}{runner}", *without_places(after), *chosen, *files])]
 
 
+_WORD = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'])+")
+"""A word as `sh` reads it, with its quotes."""
+_UVU_VALUES = frozenset({"-r", "--require", "-i", "--ignore"})
+
+
+def _uvu(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    """With a pattern for these files in the place of the script's own."""
+    steps = recipe.test.rsplit("&&", 1)
+    words = _WORD.findall(steps[-1])
+    start = next((place for place, word in enumerate(words) if word.rpartition("/")[2] == "uvu"), None)
+    files = sorted({test.file for test in tests})
+    is_elsewhere = any(re.match(r"-C|--cwd", word) for word in words)
+    if start is None or is_elsewhere or any(file.rpartition(".")[2] not in _JS for file in files):
+        return None
+    named = [
+        place
+        for place, word in enumerate(words)
+        if place > start and not word.startswith("-") and words[place - 1] not in _UVU_VALUES
+    ]
+    kept = [word for place, word in enumerate(words) if place not in named]
+    own = words[named[0]].strip("\"'").removeprefix("./").rstrip("/") if named else ""
+    # What it looks for is told relative to the folder, and so is what it passes over.
+    folder = own if own and all(file.startswith(f"{own}/") for file in files) else "."
+    inside = [file if folder == "." else file.removeprefix(f"{folder}/") for file in files]
+    pattern = f"^(?:{'|'.join(map(re.escape, inside))})$"
+    return ["&& ".join([*steps[:-1], " ".join([*kept, shlex.quote(folder), shlex.quote(pattern)])]).strip()]
+
+
 _JS = ("js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "cts")
 
 
@@ -259,6 +287,7 @@ _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
     "vitest": _of_files(_named("-t")),
     "mocha": _of_files(_named("--grep")),
     "jasmine": _jasmine,
+    "uvu": _uvu,
     "node:test": _script,
     "tape": _tape,
     "tap": _script,

@@ -1,6 +1,5 @@
 """The operation `simulate`: run tests by the commands of the root, one result for each."""
 
-import re
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Re
 from cogworks.domain_services.parts import joined
 from cogworks.services.answers import answered
 from cogworks.services.command.compiled import kept_for
-from cogworks.services.command.compilers import errors_in, plain_lines
+from cogworks.services.command.compilers import errors_in
 from cogworks.services.command.fetching import not_fetched
 from cogworks.services.command.ground import (
     Ground,
@@ -39,16 +38,12 @@ from cogworks.services.command.selecting import (
     too_long,
     units_of,
 )
-from cogworks.services.command.starting import why_not_begun
+from cogworks.services.command.starting import said_last, why_not_begun
 from cogworks.services.command.toolchains import ASKING, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
-from cogworks.services.setup.last_words import failure_lines, names_error
 
 _TAIL_CHARS = 2_000
 _SHORTEST_S = 1.0
-_FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
-"""Of cargo, CMake, Maven and Gradle; what follows explains it."""
-_ADVICE = re.compile(r"^As a reminder, you're using offline mode")
 _TOGETHER = ("rust", "java", "csharp", "c")
 """Languages of which no test runs where one file does not compile."""
 
@@ -303,30 +298,12 @@ def _errors(room: Room, ran: Ran, machine: Machine) -> list[str]:
         failures = [Problem(words) for result in failed if (words := _not_begun(room, result))]
     if not failures and failed and not parsed.cases and not ran.is_one:
         failures = [each for result in failed for each in errors_in(result.text)] or [
-            _silent(result) for result in failed
+            Problem(said_last(result.ended.code, result.text)) for result in failed
         ]
     errors = [_error(room, placer, each) for each in failures]
     if not errors and not parsed.cases and not ran.timed_out and not ran.is_one and parsed.is_cut:
         errors.append(f"{room.ground.outward(EVERYTHING)}: the report of the tests cannot be read")
     return list(dict.fromkeys(errors))[:200]
-
-
-def _silent(result: LineResult) -> Problem:
-    """What was printed from the first line on that says so of itself, else the last of it."""
-    lines = plain_lines(result.text)
-    first = next((place for place, line in enumerate(lines) if _FIRST_ERROR.match(line)), None)
-    if first is None:
-        last = failure_lines("\n".join(lines), 12)
-        # The last one counts as the reason, and many end with what says nothing: a bracket, the version of the program.
-        named = [line for line in last if names_error(line)]
-        text = "\n".join([*(line for line in last if line not in named[:1]), *named[:1]])[
-            -_TAIL_CHARS:
-        ].strip()
-    else:
-        # In one line: of several the last one counts as the reason, and these tools say theirs first.
-        words = (line.strip() for line in lines[first : first + 12] if not _ADVICE.match(line))
-        text = " ".join(filter(None, words))[:_TAIL_CHARS]
-    return Problem(text or f"the test command ended with {result.ended.code} and said nothing")
 
 
 def _error(room: Room, placer: Placer, problem: Problem) -> str:

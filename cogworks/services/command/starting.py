@@ -1,4 +1,4 @@
-"""Whether a command that failed ran no test at all, told by how it ended and by its last words; a pure rule from texts."""
+"""What a command that reported no test says of it, and whether it began at all; pure rules from texts."""
 
 import re
 
@@ -21,6 +21,29 @@ _WORDS = re.compile(
     r"|^make(?:\[\d{1,3}\])?: \*\*\* (?:No rule to make target|\[.{1,200}\] Error 12[67]$)"
 )
 """Of shells, npm, pnpm, Yarn and make: no program of the tests has begun."""
+
+
+_FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
+"""Of cargo, CMake, Maven and Gradle; what follows explains it."""
+_ADVICE = re.compile(r"^As a reminder, you're using offline mode")
+
+
+def said_last(code: int | None, output: str) -> str:
+    """What a command printed from the first line on that says so of itself, else the last of it."""
+    lines = plain_lines(output)
+    first = next((place for place, line in enumerate(lines) if _FIRST_ERROR.match(line)), None)
+    if first is None:
+        last = failure_lines("\n".join(lines), _SHOWN_LINES)
+        # The last one counts as the reason, and many end with what says nothing: a bracket, the version of the program.
+        named = [line for line in last if names_error(line)]
+        text = "\n".join([*(line for line in last if line not in named[:1]), *named[:1]])[
+            -_MOST_CHARS:
+        ].strip()
+    else:
+        # In one line: of several the last one counts as the reason, and these tools say theirs first.
+        words = (line.strip() for line in lines[first : first + _SHOWN_LINES] if not _ADVICE.match(line))
+        text = " ".join(filter(None, words))[:_MOST_CHARS]
+    return text or f"the test command ended with {code} and said nothing"
 
 
 def why_not_begun(command: str, code: int | None, output: str) -> str:

@@ -38,6 +38,8 @@ def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **pack
             "c8 jasmine spec/*Spec.js --helper=$COGWORKS_INSIDE/jasmine.cjs",
             "node-test",
         ),
+        ("uvu -r tsm test -b", "uvu -r tsm test", "node-test"),
+        ("c8 uvu --bail test '\\.js$'", "c8 uvu test '\\.js$'", "node-test"),
         ("tape test/*.js | tap-spec", "tape test/*.js", "tap"),
         ("tap test/*.js --100", "tap test/*.js --100 --reporter=tap", "tap"),
         ("xo && ava && tsd", "ava --tap", "tap"),

@@ -211,3 +211,24 @@ def test_more_runs_than_anybody_waits_for_become_one_of_everything() -> None:
 
 def test_a_template_of_names_does_not_run_a_file() -> None:
     assert lines(OWN, "t/a.x") == ("./all",)
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "chosen"),
+    [
+        ("uvu", ["t/a.test.js"], "uvu . '^(?:t/a\\.test\\.js)$'"),
+        ("c8 uvu -r esm t '\\.test\\.js$'", ["t/b.js", "t/a.js"], "c8 uvu -r esm t '^(?:a\\.js|b\\.js)$'"),
+        ('tsc && A=b uvu -i "a b" ./t/ "x y" -r tsm', ["t/in/a.ts"], "tsc && A=b uvu -i \"a b\" -r tsm t '^(?:in/a\\.ts)$'"),
+        ("uvu t", ["src/a.test.ts", "t/a.js"], "uvu . '^(?:src/a\\.test\\.ts|t/a\\.js)$'"),
+        ("uvu -C packages t", ["t/a.js"], None),
+        ("node test/index.js", ["test/a.js"], None),
+        ("uvu t", ["t/data.json"], None),
+    ],
+)  # fmt: skip
+def test_uvu_is_given_a_pattern_for_the_files_in_the_place_of_its_own(
+    command: str, files: list[str], chosen: str | None
+) -> None:
+    selected = select(Recipe(runner="uvu", test=command), [parts_of(f"{file}::a") for file in files])
+
+    assert selected.lines == (chosen or command,)
+    assert bool(selected.note) is (chosen is None)
