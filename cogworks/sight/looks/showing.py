@@ -340,7 +340,7 @@ def _unreadable(path: str, room: Room) -> str | None:
         return "The look needs a path as `target`."
     if path.startswith(("/", "../")) or "\0" in path:
         return f"{path!r} is outside of the repository; name paths as they are listed."
-    if not room.sees(path) and path.startswith(HIDDEN):
+    if not room.sees(path):
         return f"{path} is not for you to see."
     paths = room.paths
     if path in paths:
