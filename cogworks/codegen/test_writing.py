@@ -49,7 +49,7 @@ from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, Outcome, TraceEntry
 from cogworks.domain_services.failing import failures_of
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.artifacts import bounds_of, proposed_paths, to_allow_more
+from cogworks.nodes.artifacts import MENDING, bounds_of, proposed_paths, to_allow_more
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, Talk, Workspace
 from cogworks.nodes.customs import TESTS, titled_at
@@ -140,8 +140,7 @@ class TestWriting:
         """The end of the visit because of its tests; nobody was asked for code."""
         return Failed(
             reason=f"{message}\ncode_generation: {self._item.key} ({self._item.title}) has no tests that could be handed "
-            "over, so no code was written. Make the sub-issue or the specification more precise, then remove the trigger "
-            "label and set it again.",
+            f"over, so no code was written. {MENDING}",
             category="retry_exhausted",
         )
 

@@ -137,6 +137,13 @@ def bounds_of(task: NodeTask) -> str:
     return "specification and interfaces do" if _SPECIFICATION in task.inputs else "the issue does"
 
 
+MENDING = (
+    "Where the repository is at fault, as with tests that differ from run to run, mend its base branch. Else make the sub-issue or the "
+    "specification more precise. Then remove the trigger label and set it again."
+)
+"""What a person does where a sub-work-item was not solved."""
+
+
 def to_allow_more(task: NodeTask) -> str:
     """What a person does where a node needs what it may not have, as a sentence without its end."""
     if _SPECIFICATION not in task.inputs:

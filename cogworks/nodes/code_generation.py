@@ -25,6 +25,7 @@ from cogworks.domain_services.checking import Interface
 from cogworks.errors import ApprovalNeeded
 from cogworks.forge.effects import PushBranch
 from cogworks.ledger.record import kept
+from cogworks.nodes.artifacts import MENDING
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace
 from cogworks.nodes.interface_design import left_out
 from cogworks.nodes.task import NodeTask
@@ -248,7 +249,7 @@ def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunRes
     reason = (
         f"code_generation: {item.key} ({item.title}) was not solved: {stop.reason if stop else result.error}.\n"
         f"{listed}\n\nThe last attempt:\n```\n{last}\n```\n"
-        "Make the sub-issue or the specification more precise, then remove the trigger label and set it again."
+        f"{MENDING}"
     )
     failed = Failed(reason=reason, category="retry_exhausted", output=output)
     if attempts[-1].trial.category != SCOPE_VIOLATION:
