@@ -171,6 +171,8 @@ def _view(
         without=frozenset({spec_path(task), *unchanged, *apart}),
         hidden=frozenset(hidden),
         wants_tests=wants_tests,
+        # Whoever writes tests writes nothing else.
+        wants_change_log=not wants_tests,
         looked=looked,
     )
     return repository_view(task, ports, about)

@@ -151,7 +151,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     shown_apart = frozenset({spec_path(task), *(file.path for file in interfaces if file.is_whole)})
     about = About(title=task.item.title, text=specification, without=shown_apart)
     # A plan says which file the tests of each item go into.
-    view = repository_view(task, ports, about._replace(wants_tests=True, most_tests=1))
+    view = repository_view(task, ports, about._replace(wants_tests=True, most_tests=1, wants_change_log=True))
     ports.say("planning the sub-work-items")
     question = Question(
         prompt="planning",

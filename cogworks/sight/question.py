@@ -64,6 +64,8 @@ class About(NamedTuple):
     """Paths that are not even named."""
     wants_tests: bool = False
     """Whether the tests nearest to what it is about are shown, for a writer of more of them."""
+    wants_change_log: bool = False
+    """Whether the top of a change log is shown, for whoever may write an entry into it."""
     most_tests: int = 2
     """How many files of tests that are; who only says where tests go needs one."""
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})

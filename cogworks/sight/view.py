@@ -45,6 +45,8 @@ _LEAST_SCORE = 0.35
 """Of the best score: what matches less is only named, however much room there is."""
 _STANDARD_SHARE = 0.8
 """Of that, what a decision or a standard of the project needs: it is short, and most of its words are its own."""
+_TOP_OF_CHANGES = 15
+"""Lines of a change log that nobody asked for."""
 _MAX_NAMED_AGAIN = 10
 _MAX_USED = 6
 """Names of the best definitions whose users count as well."""
@@ -131,6 +133,7 @@ class _View:
         kept_for_names = round(self._room * (_FEW_NAMED_SHARE if self._lists_all else _NAMED_SHARE))
         left = self._room - tokens_of(listing.text) - kept_for_names
         certain = self._certain(ranked, round(self._room * _RULES_SHARE))
+        certain += self._change_log(ranked)
         left -= sum(each.tokens for each in certain)
         beside = tuple(self._beside(round(self._room * _BESIDE_SHARE)))
         left -= sum(each.tokens for each in beside)
@@ -293,6 +296,20 @@ class _View:
                 certain.append(each.model_copy(update={"reasons": (reason, *each.reasons)}))
                 room -= each.tokens
         return certain
+
+    def _change_log(self, ranked: Sequence[Ranked]) -> list[Shown]:
+        """The top of the change log, unless it was asked for and has its room in its own right: it says whether entries are made now."""
+        away = self._about.without | self._about.hidden
+        logs = [each for each in ranked if each.kind is Kind.CHANGELOG and each.path not in away]
+        if not self._about.wants_change_log or not logs or any(each.score >= CERTAIN for each in logs):
+            return []
+        log = min(logs, key=lambda each: (each.path.count("/"), len(each.path), each.path))
+        lines = self._index.text(log.path).splitlines()
+        last = min(newest_changes(lines), _TOP_OF_CHANGES)
+        if not last:
+            return []
+        shown = _shown(log, "slices", numbered_slices(lines, [(1, last)]), ((1, last),))
+        return [shown.model_copy(update={"reasons": ("change log", *shown.reasons)})]
 
     def _short_manifest(self, path: str) -> int:
         """What a manifest takes that is short enough to be shown whole: most lines of a part of it would be braces. Otherwise 0."""

@@ -523,3 +523,30 @@ def test_a_test_that_was_asked_for_has_the_room_of_a_test_besides_its_own() -> N
         return next(each.tokens for each in view.files if each.path == "tests/test_upgrades.py")
 
     assert tokens(about._replace(wants_tests=True)) >= tokens(about)
+
+
+CHANGES = (
+    "# Changes\n\n## Unreleased\n\n- Prices may be negative.\n\n## 1.1\n\n" + "- Something else.\n" * 400
+)
+
+
+def test_whoever_may_write_an_entry_sees_the_top_of_the_change_log() -> None:
+    files = {**SHOP, "packages/other/CHANGES": CHANGES, "CHANGES": CHANGES}
+    about = About(title="Round the price")
+
+    def tops(asked: About) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
+        view = first_view(index_of(files), asked)
+        return [(each.path, each.lines) for each in view.files if each.path.endswith("CHANGES")]
+
+    assert tops(about) == []
+    assert tops(about._replace(wants_change_log=True)) == [("CHANGES", ((1, 15),))]
+
+
+def test_a_change_log_that_was_asked_for_is_shown_once_and_one_that_is_shown_elsewhere_is_not() -> None:
+    files = {**SHOP, "CHANGES": CHANGES}
+    about = About(title="Round the price", wants_change_log=True)
+    asked = first_view(index_of(files), about._replace(wanted=("CHANGES",)))
+    without = first_view(index_of(files), about._replace(without=frozenset({"CHANGES"})))
+
+    assert [each.path for each in asked.files].count("CHANGES") == 1
+    assert "CHANGES" not in {each.path for each in without.files}

@@ -65,7 +65,9 @@ def test_what_cannot_be_read_is_said(target: str, said: str) -> None:
 def test_a_file_that_this_reader_may_not_see_is_not_said_to_be_missing() -> None:
     where = room(SHOP, hidden=frozenset({"tests/test_mail.py"}))
 
-    assert looked(where, look="read", target="tests/test_mail.py") == "tests/test_mail.py is not for you to see."
+    assert (
+        looked(where, look="read", target="tests/test_mail.py") == "tests/test_mail.py is not for you to see."
+    )
 
 
 def test_a_line_of_ten_megabytes_is_cut_and_says_how_much() -> None:
