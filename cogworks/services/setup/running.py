@@ -39,6 +39,7 @@ from cogworks.services.setup.registries import (
     read_hosts,
 )
 from cogworks.services.setup.setups import Command, Setup, commands_of, script_text
+from cogworks.services.setup.unreached import without_downloads
 
 # V8 and the JVM reserve far more address space than they ever use; what counts is memory.
 _LIMITS = Limits(
@@ -152,14 +153,14 @@ def _run_all(
     if own.cargo:
         (room.home / ".cargo").mkdir()
         (room.home / ".cargo/config.toml").write_text(own.cargo, encoding="utf-8")
-    traffic = Traffic(
-        Way(registries_of(means.settings, own), Remembered(resolved), proxies_of(means.settings))
-    )
+    registries = registries_of(means.settings, own)
+    traffic = Traffic(Way(registries, Remembered(resolved), proxies_of(means.settings)))
     notes: list[str] = []
     with ExitStack() as stack:
         gateway = stack.enter_context(closing(Gateway(indexes)))
         doors = [stack.enter_context(each) for each in (proxy_door(traffic), index_door(gateway))]
-        environment = _environment(room, means, own, doors) | dict(setup.variables)
+        environment = without_downloads(registries, means.search_path)
+        environment |= _environment(room, means, own, doors) | dict(setup.variables)
         own_places = (*own_python().readable, room.lists, OPENER, *map(Path, indexes.find_links))
         readable = (*readable, *means.readable, *own_places)
         if indexes.find_links:
