@@ -52,7 +52,7 @@ _SHORT = re.compile(rf"{_MANAGER}:(?P<pattern>{_PATTERN})")
 _SET = r"\w+=[\w.,:/@+-]* "
 _PLAIN_SETS = re.compile(rf"(?:{_SET})+")
 _SETS = re.compile(rf"(?:cross-env )?(?:{_SET})+")
-_MEASURES = re.compile(r"(?:nyc|c8) (?:-\S+ )*")
+_MEASURES = re.compile(r"(?:nyc|c8) (?:(?:--reporter|-r|--include|-n|--exclude|-x) [\w./-]{1,80} |-\S+ )*")
 """What may stand before the call of a script; values that a shell reads in its own way are left to it."""
 
 

@@ -1,7 +1,9 @@
 """The ground a request stands on: its root, its files, and the recipe that configuration and manifests make."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -13,10 +15,12 @@ from cogworks.domain_services.messages import ErrorCode, Request
 from cogworks.domain_services.testwords import with_tests
 from cogworks.folders import walk
 from cogworks.grammars.gathering import gather
+from cogworks.grammars.languages.registry import language_of
+from cogworks.grammars.testing import is_test_file
 from cogworks.services.command.fetching import FOLDER, is_workflow
 from cogworks.services.command.grammars.code import Reading
 from cogworks.services.command.recipe import Recipe
-from cogworks.services.command.recipes import recipe_of, reporting, wanted_texts, with_line
+from cogworks.services.command.recipes import imports_node_test, recipe_of, reporting, wanted_texts, with_line
 from cogworks.services.command.scripts import of_script
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
 from cogworks.services.python.cloning import Clones
@@ -71,6 +75,9 @@ _ONE_TEST = (
     "`{}` counts as one test, by how it ends, for nobody here knows what it reports: name that as `report` in "
     f"`{CONFIGURED}`, where it tells one test from another"
 )
+_STARTS_TESTS = re.compile(r"\bnode(?: [^\s\"]{1,200}){0,20}? [^\s\"]{0,200}?\b(?:tests?|specs?)\b")
+_TEST_PROGRAM = re.compile(r"(?:test|spec)s?\.[cm]?[jt]s")
+"""At the root, as small packages have one."""
 _MAX_TEXT_BYTES = 4 * 1024**2
 _LEFT_OUT = frozenset({".git", "node_modules", "target", "vendor", ".cogworks-build"})
 
@@ -134,17 +141,31 @@ def ground_of(request: Request, folder: Path, machine: Machine) -> Ground:
             f"`root` is {root!r}, which is no folder of the repository; correct it in `.cogworks/services.toml`",
             ErrorCode.INVALID_REQUEST,
         )
-    recipe = with_commands(_recipe_at(place, machine.commands.language), machine.commands)
+    recipe = with_commands(recipe_at(place, machine.commands.language), machine.commands)
     return Ground(
         folder.resolve(), root, recipe, toolchain_of(recipe.programs, machine.search_path, home=machine.home)
     )
 
 
-def _recipe_at(place: Path, language: str) -> Recipe:
+def recipe_at(place: Path, language: str = "") -> Recipe:
+    """The recipe that the files of a root make; empty `language`: that of its manifests."""
     workflows = (each.relative_to(place).as_posix() for each in place.glob(f"{FOLDER}*.y*ml"))
     names = sorted([*(each.name for each in place.iterdir()), *filter(is_workflow, workflows)])
     texts = dict.fromkeys(names, "") | {name: text_at(place, name) for name in wanted_texts(names)}
+    if _STARTS_TESTS.search(texts.get("package.json", "")):
+        texts |= _importing_node_test(place)
     return recipe_of(texts, language)
+
+
+def _importing_node_test(place: Path) -> dict[str, str]:
+    """One test that imports Node's own runner, if there is any: no manifest says so."""
+    paths = (
+        path
+        for path in files_below(place)
+        if _TEST_PROGRAM.fullmatch(path) or ((spec := language_of(path)) and is_test_file(spec, path))
+    )
+    texts = ((path, text_at(place, path)) for path in paths)
+    return dict(islice((each for each in texts if imports_node_test(*each)), 1))
 
 
 def with_commands(recipe: Recipe, commands: Commands) -> Recipe:

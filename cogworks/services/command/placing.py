@@ -51,7 +51,7 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 class NodeLine(NamedTuple):
-    """A command of Node's own runner of tests, or of tape, in its parts."""
+    """A command of Node's own runner of tests, of tape, or of a program that loads tests, in its parts."""
 
     words: tuple[str, ...]
     """Without the places."""
@@ -71,11 +71,21 @@ def node_line(before: str, line: str) -> NodeLine | None:
     return _parted(before, line, words.index("--test") + 1, _WITH_VALUE)
 
 
-def tape_line(before: str, line: str) -> NodeLine | None:
-    """The same of a command that starts tape, or a program that does; None where it starts neither."""
+def program_line(before: str, line: str) -> NodeLine | None:
+    """The same of a command that starts tape, or a program that loads tests; None where it starts neither."""
     names = [word.rpartition("/")[2] for word in line.split()]
     starts = [names.index(name) + 1 for name in ("tape", "node") if name in names]
-    return _parted(before, line, starts[0], _OF_TAPE) if starts else None
+    if not starts:
+        return None
+    parted = _parted(before, line, starts[0], _OF_TAPE)
+    # A program loads what lies beside it.
+    return (
+        parted if "tape" in names else parted._replace(roots=tuple(filter(None, map(_beside, parted.roots))))
+    )
+
+
+def _beside(root: str) -> str:
+    return root.rpartition("/")[0] if _SCRIPT.search(root) else root
 
 
 def _parted(before: str, line: str, start: int, with_value: re.Pattern[str]) -> NodeLine:

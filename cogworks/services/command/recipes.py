@@ -10,7 +10,7 @@ from cogworks.domain_services.languages import languages_at
 from cogworks.services.command.fetching import is_workflow, with_own_options
 from cogworks.services.command.managers import installing_line, starter_of
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
-from cogworks.services.command.scripts import of_named, of_packages, of_script
+from cogworks.services.command.scripts import NODE_TEST, of_named, of_packages, of_script
 
 _MOST_POM_CHARS = 1_000_000
 _READ = frozenset(
@@ -40,8 +40,10 @@ _KNOWN: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 """Runner -> how to recognise a command that starts it, and so writes what it always writes."""
+_OF_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_IMPORTS_NODE_TEST = re.compile(rf"(?:from|require\(|import\(|import) ?['\"]{NODE_TEST}['\"]")
 Texts = Mapping[str, str]
-"""Name at the root, or path of a workflow -> text of it, empty for a file that is not read."""
+"""Name at the root, path of a workflow, or path of a test that imports `node:test` -> text of it, empty for a file that is not read."""
 
 
 def recipe_of(texts: Texts, language: str = "") -> Recipe:
@@ -128,6 +130,11 @@ def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in _READ or name.endswith(".gemspec") or is_workflow(name))
 
 
+def imports_node_test(path: str, text: str) -> bool:
+    """Whether a file is a test of JavaScript or TypeScript that imports Node's own runner."""
+    return _IMPORTS_NODE_TEST.search(text) is not None and _OF_SCRIPT.search(path) is not None
+
+
 def _typescript(texts: Texts) -> Recipe:
     manifest = _json(texts.get("package.json", ""))
     scripts = _strings(manifest.get("scripts"))
@@ -136,9 +143,10 @@ def _typescript(texts: Texts) -> Recipe:
     script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
     line, manager = installing_line(manifest, texts)
     starter = starter_of(line, manager, texts)
-    recipe = of_script(script, scripts, packages, starter) if has_script else Recipe(runner="script")
+    runners = {*packages, *(NODE_TEST for name, text in texts.items() if imports_node_test(name, text))}
+    recipe = of_script(script, scripts, runners, starter) if has_script else Recipe(runner="script")
     if recipe.runner == "script" and not recipe.notes:
-        named = of_named(scripts, packages, starter)
+        named = of_named(scripts, runners, starter)
         recipe = named or (recipe if has_script else of_packages(packages, starter))
     setup, workflow = with_own_options(line, texts) if packages else ("", "")
     own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()

@@ -7,6 +7,8 @@ from types import MappingProxyType
 from cogworks.services.command.calls import Step, steps_of
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 
+NODE_TEST = "node:test"
+"""Node's own runner of tests, and the name by which tests import it."""
 _LOOKS = re.compile(
     r"^(?:(?:npx|yarn|pnpm)(?: (?:run|exec))? )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|check-dts|dtslint|publint|"
     r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip|eclint|evalmd|es-check|@pkgjs/support|"
@@ -23,10 +25,16 @@ _SEVERAL = (
     "reported, name one of them as `command` under `[tests]` in `.cogworks/config.toml`"
 )
 _WATCHES = re.compile(r"\s(?:--watch\w*|-w)(?:\s|=|$)")
+_FIND_ALL = frozenset({"jest", "vitest", "ava", "tap", NODE_TEST})
+"""What looks for tests in all folders where it is given no place."""
 _OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})
 """The package, and those that bring it with them."""
 _PROGRAMS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {"tape": ("tape 'test/**/*.js'", "tap"), "uvu": ("uvu test", "node-test")}
+    {
+        "tape": ("tape 'test/**/*.js'", "tap"),
+        "uvu": ("uvu test", "node-test"),
+        NODE_TEST: ("node --test", "node-test"),
+    }
 )
 """Runners whose tests a program may load -> a command that runs all files instead, and the report."""
 _PROGRAM = re.compile(
@@ -47,15 +55,15 @@ def of_script(
 
     Args:
         scripts: the others of the manifest, by name, for `npm run NAME` within it.
-        packages: those that the manifest names; they say what a plain program runs.
+        packages: those that the manifest names; they say what a plain program runs, and `node:test` where tests import it.
         starter: what a runner needs before it to find its packages, with a space behind; empty: nothing.
     """
     source = f"package.json, scripts.{name}"
     steps = steps_of(script, scripts, name)
-    running = _running(steps, None if _OF_TAPE.isdisjoint(packages) else "tape")
-    if not running and "uvu" in packages:
-        running = _running(steps, "uvu")
+    running = _running(steps, _loaded_by(packages))
     # A suite of tape may run twice; with other runners it would be unknown whose a report is.
+    again = _again(running, steps)
+    running = {place: recipe for place, recipe in running.items() if place not in again}
     if len(running) > 1 and any(each.runner != "tape" for each in running.values()):
         named = [place for place in running if _NAMED.fullmatch(steps[place].script)]
         if len(named) != 1:
@@ -69,7 +77,8 @@ def of_script(
     kept = {
         place: step.running(running[place].test, starter) if place in running else step.plain
         for place, step in enumerate(steps[: last + 1])
-        if place in running or not (_LOOKS.match(step.command) or _is_idle(step, steps, running))
+        if place in running
+        or not (place in again or _LOOKS.match(step.command) or _is_idle(step, steps, running))
     }
     left_out = [step.plain for place, step in enumerate(steps) if place not in kept]
     recipe = running[last]
@@ -87,6 +96,26 @@ def _running(steps: Sequence[Step], loads: str | None) -> dict[int, Recipe]:
     """
     recipes = (_runner(each.command) or (_program(each.command, loads) if loads else None) for each in steps)
     return {place: recipe for place, recipe in enumerate(recipes) if recipe is not None}
+
+
+def _loaded_by(packages: Collection[str]) -> str | None:
+    """The runner whose tests a plain program may load; None: there is none."""
+    if not _OF_TAPE.isdisjoint(packages):
+        return "tape"
+    return next((name for name in ("uvu", NODE_TEST) if name in packages), None)
+
+
+def _again(running: Mapping[int, Recipe], steps: Sequence[Step]) -> frozenset[int]:
+    """The steps that run once more what another one runs, with other variables or options: the same program, or some of all files."""
+    runners = {recipe.runner for recipe in running.values()}
+    if len(running) < 2 or len(runners) > 1 or not runners <= _FIND_ALL:
+        return frozenset()
+    words = {place: steps[place].command.split() for place in running}
+    if len({each[-1] for each in words.values()}) == 1 and all(each.notes for each in running.values()):
+        # Each is a program, whose tests are what it loads.
+        return frozenset(running) - {min(running)}
+    whole = [place for place, each in words.items() if len(without_places(" ".join(each))) == len(each)]
+    return frozenset(running) - {*whole} if len(whole) == 1 else frozenset()
 
 
 def _is_idle(step: Step, steps: Sequence[Step], running: Mapping[int, Recipe]) -> bool:
@@ -125,7 +154,7 @@ def _runner(step: str) -> Recipe | None:
             # What stands behind a pipe makes TAP prettier, and distinguishes no tests.
             return recipe if not rest or recipe.report == "tap" else None
     if re.search(r"\s--test(?:\s|=|$)", step):
-        return Recipe(runner="node:test", test=step, report="node-test")
+        return Recipe(runner=NODE_TEST, test=step, report="node-test")
     return None
 
 

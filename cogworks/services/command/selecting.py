@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cogworks.grammars.languages.registry import language_of
 from cogworks.grammars.testing import is_test_file
-from cogworks.services.command.placing import node_line, runnable, tape_line
+from cogworks.services.command.placing import node_line, program_line, runnable
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.scripts import without_places
 
@@ -149,7 +149,7 @@ def _script(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
         return None
     if recipe.runner != "node:test":
         kept, named = without_places(words[-1]), [shlex.quote(file) for file in files]
-    elif (line := node_line("&&".join(words[:-1]), words[-1])) is not None:
+    elif line := node_line(before := "&&".join(words[:-1]), words[-1]) or program_line(before, words[-1]):
         kept, named = line.words, [runnable(line, file) for file in files]
     else:
         return None
@@ -161,7 +161,7 @@ def _tape(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     words = recipe.test.split("&&")
     files = sorted({test.file for test in tests})
     before = [step for step in words[:-1] if "tape" not in re.split(r"[\s/]", step)]
-    line = tape_line("&&".join(before), words[-1])
+    line = program_line("&&".join(before), words[-1])
     if line is None or any(file.rpartition(".")[2] not in _JS for file in files):
         return None
     named = [runnable(line, file) for file in files]

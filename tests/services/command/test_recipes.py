@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.command.ground import Commands, with_commands
+from cogworks.services.command.ground import Commands, recipe_at, with_commands
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts, with_line
 from cogworks.wiring.services import configured_words
+from tests.services.asking import laid_out
 
 DOCUMENTED = Path(__file__).parents[3] / "docs/environments.md"
 
@@ -74,6 +75,74 @@ def test_a_program_that_loads_tests_of_tape_speaks_tap_and_what_a_new_file_needs
     assert of_package(script).report == "exit-code"
 
 
+@pytest.mark.parametrize(
+    ("script", "runner", "note"),
+    [
+        ("TZ=Asia/Tokyo jest test/zone.test && jest --coverage && TZ=UTC jest test/zone.test", "jest", "`TZ=UTC jest test/zone.test`"),
+        ("tap --100 && tap test/slow.js", "tap", "`tap test/slow.js`"),
+        ("jest && jest --ci", "script", "several runners"),
+        ("jest test/a.js && jest test/b.js", "script", "several runners"),
+        ("jest && mocha test/a.js", "script", "several runners"),
+        ("mocha && mocha test/slow/*.js", "script", "several runners"),
+    ],
+)  # fmt: skip
+def test_of_several_runs_the_one_of_everything_is_the_suite(script: str, runner: str, note: str) -> None:
+    recipe = of_package(script)
+
+    assert recipe.runner == runner
+    assert note in recipe.notes[0]
+
+
+def test_a_program_that_loads_tests_of_node_is_asked_for_its_report_without_what_builds_nothing() -> None:
+    scripts = {
+        "build": "tsc --build && type-coverage",
+        "format": "remark . --frail && prettier . -w && xo --fix",
+        "test-api-dev": "node --conditions development test/index.js",
+        "test-api-prod": "node --conditions production test/index.js",
+        "test-api": "npm run test-api-dev && npm run test-api-prod",
+        "test-coverage": "c8 --100 --reporter lcov npm run test-api",
+        "test": "npm run build && npm run format && npm run test-coverage",
+    }
+    manifest = json.dumps({"scripts": scripts})
+    recipe = recipe_of({"package.json": manifest, "test/index.js": "import test from 'node:test'\n"})
+
+    assert recipe.runner == "node:test"
+    assert recipe.report == "node-test"
+    assert recipe.test == (
+        "tsc --build && c8 --100 --reporter lcov node --conditions development test/index.js"
+    )
+    assert "`node --conditions production test/index.js`" in recipe.notes[0]
+    assert "`node --test`" not in recipe.notes[0]
+    assert "only once it is loaded there" in recipe.notes[1]
+    assert recipe_of({"package.json": manifest}).report == "exit-code"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("test.mjs", "import {test} from 'node:test'"),
+        ("test/a.ts", 'import test from"node:test"'),
+        ("test/a.cjs", 'const { test } = require("node:test");'),
+    ],
+)
+def test_node_runs_its_own_tests_where_one_of_them_imports_them(name: str, text: str, tmp_path: Path) -> None:
+    script = json.dumps({"scripts": {"test": "node test"}})
+    laid_out(tmp_path, {"package.json": script, name: text})
+
+    assert recipe_at(tmp_path).runner == "node:test"
+
+
+def test_a_program_of_plain_assertions_is_one_test(tmp_path: Path) -> None:
+    files = {
+        "package.json": json.dumps({"scripts": {"test": "node test"}}),
+        "test/index.js": "require('node:assert')(true) // no node:test\n",
+        "src/a.js": "import test from 'node:test'",
+    }
+    laid_out(tmp_path, files)
+
+    assert recipe_at(tmp_path).report == "exit-code"
+
+
 def test_a_program_that_is_no_test_is_none_of_tape() -> None:
     assert of_package("node latest.js", tape="^5").report == "exit-code"
 
@@ -119,6 +188,7 @@ def test_scripts_that_are_called_silently_and_what_looks_at_documents_are_read_a
     [
         ("nyc yarn inner", "tsc && nyc mocha", "yarn eslint ."),
         ("c8 --all -r=lcov npm run inner", "tsc && c8 --all -r=lcov mocha", "yarn eslint ."),
+        ("nyc --reporter lcov -x a yarn inner", "tsc && nyc --reporter lcov -x a mocha", "yarn eslint ."),
         ("cross-env A=b nyc yarn inner", "A=b tsc && A=b nyc mocha", "A=b yarn eslint ."),
         ("A=b,c yarn inner", "A=b,c tsc && A=b,c mocha", "A=b,c yarn eslint ."),
         ("nyc cross-env A= pnpm inner", "A= tsc && A= nyc mocha", "A= yarn eslint ."),
@@ -163,7 +233,7 @@ def test_variables_stand_before_what_measures_a_script_that_sets_some_itself() -
 
 
 @pytest.mark.parametrize(
-    "caller", ["A='b c' yarn inner", "A=$(b) yarn inner", "nyc --reporter lcov yarn inner", "nyc"]
+    "caller", ["A='b c' yarn inner", "A=$(b) yarn inner", "nyc --unknown lcov yarn inner", "nyc"]
 )
 def test_what_stands_before_a_script_and_cannot_be_told_is_run_as_it_stands(caller: str) -> None:
     recipe = recipe_of({"package.json": json.dumps({"scripts": {"test": caller, "inner": "mocha"}})})

@@ -115,6 +115,20 @@ def test_tape_runs_the_file_in_place_of_those_of_the_script(test: str, file: str
     assert lines(Recipe(runner="tape", test=test), f"{file}::adds") == (wanted,)
 
 
+@pytest.mark.parametrize(
+    ("test", "file", "wanted"),
+    [
+        ("node test", "test/a.js", "node test/a.js"),
+        ("c8 --100 node --conditions development test/index.js", "test/a.js", "c8 --100 node --conditions development test/a.js"),
+        ("tsc --build && node test/index.js", "test/in/a.js", "tsc --build && node test/in/a.js"),
+        ("tsc && node test.js", "lib/a.js", "tsc && node lib/a.js"),
+        ("tsc && node dist/test/index.js", "test/a.ts", 'tsc && node "$(NODE_OPTIONS= node "$COGWORKS_INSIDE/built.mjs" test/a.ts dist/test)"'),
+    ],
+)  # fmt: skip
+def test_a_program_of_nodes_own_tests_gives_way_to_the_file(test: str, file: str, wanted: str) -> None:
+    assert lines(Recipe(runner="node:test", test=test), f"{file}::adds") == (wanted,)
+
+
 def test_tape_runs_what_a_build_before_it_makes_of_the_file() -> None:
     [line] = lines(Recipe(runner="tape", test="tsc && tape 'dist/**/*.test.js'"), "test/a.test.ts")
 
