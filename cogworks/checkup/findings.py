@@ -7,6 +7,7 @@ from pydantic import Field
 
 from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.domain_services.reasons import marked_reason
 from cogworks.forge.diagnosis import Check
 from cogworks.settings.config import Baseline
 from cogworks.vocabulary import Value
@@ -100,12 +101,24 @@ def reasons(report: TestReport) -> tuple[tuple[str, int], ...]:
 
 
 def _reason(message: str) -> str:
-    """The first line, or the last of those that pytest marks: others begin with where a test was, not with what is wrong."""
+    """What pytest marks, or the first line: others begin with where a test was, not with what is wrong."""
     lines = [line.strip() for line in message.splitlines() if line.strip() and not _DIFFERENCE.match(line)]
-    marked = [line[1:].strip() for line in lines if line.startswith("E ")]
-    return (marked[-1] if marked else [*lines, message.strip()][0])[:_MOST_CHARS]
+    return (marked_reason(message) or [*lines, message.strip()][0])[:_MOST_CHARS]
 
 
 def failing(report: TestReport) -> tuple[TestCase, ...]:
     """The tests that did not pass, in the order of the report."""
     return tuple(case for case in report.cases if case.outcome in ("failed", "error"))
+
+
+_NOBODY = ", where nobody listens inside"
+
+
+def refusals(report: TestReport) -> tuple[str, ...]:
+    """What the isolation refused; without the attempts of tests that passed to reach a server of theirs that was not up yet."""
+    passed = {case.id for case in report.cases if case.outcome == "passed"}
+    return tuple(
+        text
+        for text in report.blocked
+        if not text.endswith(_NOBODY) or text.rpartition(": tried to ")[0] not in passed
+    )

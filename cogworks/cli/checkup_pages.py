@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing, reasons
+from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing, reasons, refusals
 from cogworks.checkup.outlook import advice, configuration_of, outlook, things_to_do
 from cogworks.cli.tables import show_line
 from cogworks.domain_services.checking import Prepared
@@ -13,6 +13,7 @@ from cogworks.repair.unloaded import unloaded_of
 
 _LABEL = 14
 _MOST_NAMED = 10
+_MOST_ID_CHARS = 200
 _TABLE_OF_SERVICES = "[[services]]"
 Row = tuple[str, Sequence[str]]
 
@@ -105,15 +106,20 @@ def _of_suite(suite: SuiteRun) -> Iterator[Row]:
     if slow := slowest(report):
         yield "slowest", [f"{file}: {took_s:.1f} s" for file, took_s in slow]
     if bad := failing(report):
-        yield "failing now", _first([case.id for case in bad])
+        yield "failing now", _first([_shortened(case.id) for case in bad])
         if all_reasons := reasons(report):
             yield "they say", _first([f"{reason} ({_times(count)})" for reason, count in all_reasons])
     if missing := unloaded_of(report.collection_errors):
         yield "not loaded", _first([f"{each.name}: {each.why}" for each in missing])
-    if report.blocked:
-        yield "refused", _first(report.blocked)
+    if refused := refusals(report):
+        yield "refused", _first(refused)
     if report.unprotected:
         yield "not isolated", _first(report.unprotected)
+
+
+def _shortened(test: str) -> str:
+    """An id may hold a whole document as the value of a parameter."""
+    return test if len(test) <= _MOST_ID_CHARS else f"{test[:_MOST_ID_CHARS]}…"
 
 
 def _first(lines: Sequence[str]) -> list[str]:

@@ -1,6 +1,5 @@
 """The repository's tests as a node runs them, and which of a slow suite go first."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from cogworks.codegen.handoff import holds_tests
 from cogworks.domain_services.checking import Artifacts, DependencyGraph, Parts
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.operations import DEPENDENCY_GRAPH
+from cogworks.domain_services.reasons import marked_reason
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.leaving import in_code
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
@@ -221,8 +221,7 @@ def none_passes(report: TestReport, *, wanted: str) -> str:
     if wanted != "require" or outcomes["passed"] or failing < _MANY:
         return ""
     last = Counter(
-        # pytest's own margin.
-        re.sub(r"^E\s+", "", case.message.strip().splitlines()[-1]).strip()
+        marked_reason(case.message) or case.message.strip().splitlines()[-1].strip()
         for case in report.cases
         if case.message.strip()
     )

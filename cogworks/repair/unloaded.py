@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from cogworks.domain_services.messages import EVERYTHING
+from cogworks.domain_services.reasons import marked_reason
 from cogworks.leaving import in_code
 from cogworks.vocabulary import Value
 
 MAX_NAMED = 5
 _MAX_REASON_CHARS = 200
-_MARK = re.compile(r"E\s+")
-"""How pytest marks the lines that say what went wrong."""
 _FRAME = re.compile(r"^(?P<at>[^\s:<]+:\d+): in ", re.MULTILINE)
 _UNREADABLE = re.compile(r'^E\s+File "(?P<file>[^"\n<]+)", line (?P<line>\d+)$', re.MULTILINE)
 """A file that cannot even be read as code is no frame yet."""
@@ -25,7 +24,7 @@ class Unloaded(Value):
     place: str
     """`.` when that is so for all tests."""
     reason: str
-    """The last line of the error."""
+    """What the error says first where pytest marks it, else its last line."""
     at: str = ""
     """`file:line` where it arose, the innermost frame of the repository; empty: the error does not say."""
     before: bool = True
@@ -84,14 +83,13 @@ def _understood(error: str) -> Unloaded:
         place, text = EVERYTHING, error
     frames = [*_FRAME.findall(text), *(f"{file}:{line}" for file, line in _UNREADABLE.findall(text))]
     at = next((frame for frame in reversed(frames) if not frame.startswith(("<", "/"))), "")
-    return Unloaded(place=place, reason=_last_line(text), at=at)
+    return Unloaded(place=place, reason=_reason(text), at=at)
 
 
-def _last_line(text: str) -> str:
+def _reason(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["it does not say why"]
-    marked = [line for line in lines if _MARK.match(line)] or lines
-    last = _MARK.sub("", marked[-1], count=1)
-    return last if len(last) <= _MAX_REASON_CHARS else f"{last[: _MAX_REASON_CHARS - 1]}…"
+    reason = marked_reason(text) or lines[-1]
+    return reason if len(reason) <= _MAX_REASON_CHARS else f"{reason[: _MAX_REASON_CHARS - 1]}…"
 
 
 _MISSING = re.compile(r"(?<![\w.+-])([\w.+-]{1,100}): cannot open shared object file")

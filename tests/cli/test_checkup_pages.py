@@ -64,3 +64,27 @@ def test_of_many_reasons_the_first_are_shown_and_the_others_counted() -> None:
     assert (len(lines), lines[-1]) == (11, "and 20 more")
     assert max(map(len, lines)) < 220
     assert "they say" not in shown(report=TestReport(cases=(failed(1, ""),)))
+
+
+def test_an_id_that_holds_a_document_is_shown_in_part() -> None:
+    case = TestCase(id=f"tests/test_a.py::test_a[{'word ' * 200}]", outcome="failed")
+    [line] = shown(report=TestReport(cases=(case,)))["failing now"]
+
+    assert line == f"{case.id[:200]}…"
+
+
+def test_of_what_was_refused_a_server_that_was_not_up_yet_counts_only_where_the_test_failed() -> None:
+    cases = (
+        TestCase(id="tests/test_a.py::test_waits[a: b]", outcome="passed"),
+        TestCase(id="tests/test_a.py::test_gives_up", outcome="failed"),
+    )
+    nobody = "tried to connect to 127.0.0.1:80, where nobody listens inside"
+    elsewhere = "tried to connect to 192.0.2.1:80"
+    blocked = tuple(f"{case.id}: {words}" for case in cases for words in (nobody, elsewhere))
+    report = TestReport(cases=cases, blocked=(*blocked, "ended with the run: processes left running: sleep"))
+
+    assert shown(report=report)["refused"] == [
+        *blocked[1:],
+        "ended with the run: processes left running: sleep",
+    ]
+    assert "refused" not in shown(report=TestReport(cases=cases[:1], blocked=blocked[:1]))

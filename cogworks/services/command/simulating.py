@@ -268,11 +268,20 @@ def _by_exit(room: Room, ran: Ran) -> list[TestCase]:
         TestCase(
             id=f"{room.ground.outward(EVERYTHING)}::{room.ground.recipe.test}",
             outcome="passed" if result.ended.code == 0 else "failed",
-            message="" if result.ended.code == 0 else _message(room, result.text.strip()[-_TAIL_CHARS:]),
+            message="" if result.ended.code == 0 else _message(room, _why_failed(result)),
         )
         for result in ran.results[:1]
         if not (result.ended.timed_out or _not_begun(room, result))
     ]
+
+
+def _why_failed(result: LineResult) -> str:
+    """The line that names what went wrong, for the first one counts as the reason, then the last of the output in whole lines."""
+    *_, reason = said_last(result.ended.code, result.text).splitlines()
+    text = result.text.strip()
+    last = text[-_TAIL_CHARS:]
+    whole = last if len(last) == len(text) else last.partition("\n")[2] or last
+    return whole if whole.startswith(reason) else f"{reason}\n{whole}".strip()
 
 
 def _not_begun(room: Room, result: LineResult) -> str:

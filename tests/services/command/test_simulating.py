@@ -116,6 +116,25 @@ def test_an_id_that_the_service_gave_to_a_whole_command_or_to_a_test_without_a_f
         assert again.commands[0] == commands.test
 
 
+@pytest.mark.parametrize(
+    ("script", "first"),
+    [
+        ("seq 1000; echo 'Error: no database'; seq 1000 1100; exit 1", "Error: no database"),
+        ("seq 3000; exit 1", "3000"),
+        ("exit 1", "the test command ended with 1 and said nothing"),
+    ],
+)
+def test_a_command_that_is_one_test_says_first_what_went_wrong_and_shows_whole_lines(
+    script: str, first: str, tmp_path: Path
+) -> None:
+    laid_out(tmp_path, {"tests.sh": script})
+    [case] = report_of(tmp_path, commands=Commands(test="sh tests.sh", report="exit-code")).cases
+    reason, *shown = case.message.splitlines()
+
+    assert reason == first
+    assert set(shown) <= {*map(str, range(3001)), first}
+
+
 @pytest.mark.parametrize("report", ["exit-code", "tap"])
 @pytest.mark.parametrize(
     ("command", "reason"),

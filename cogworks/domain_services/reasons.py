@@ -1,0 +1,30 @@
+"""Why a test failed or could not be loaded, in one line of what pytest printed; pure rules from texts."""
+
+import re
+from itertools import groupby
+
+_MARK = re.compile(r"E(?=\s|$)")
+"""How pytest marks the lines that say what went wrong."""
+
+
+def marked_reason(text: str) -> str:
+    """What the last error in a text says first, without pytest's margin; empty where pytest marks none.
+
+    What stands further in explains it (`+  where …`, a difference), or leads to it (the line of a syntax error). Lines
+    below it lead on, as to a page about the warning.
+    """
+    blocks = [
+        [line[1:] for line in lines if line[1:].strip()]
+        for is_marked, lines in groupby(text.splitlines(), key=lambda line: _MARK.match(line) is not None)
+        if is_marked
+    ]
+    last = next((block for block in reversed(blocks) if block), [])
+    margin = min((_indent(line) for line in last), default=0)
+    place = next((place for place, line in enumerate(last) if _indent(line) == margin), 0)
+    # `ValueError:` alone says less than the line that follows.
+    wanted = last[place : place + (2 if last and last[place].endswith(":") else 1)]
+    return " ".join(line.strip() for line in wanted)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
