@@ -24,6 +24,7 @@ from cogworks.domain_services.answers import read_response
 from cogworks.domain_services.configuration import parse_services
 from cogworks.domain_services.failing import excerpt
 from cogworks.domain_services.messages import Request
+from cogworks.domain_services.reasons import marked_reason
 from cogworks.errors import CogworksError, ConfigurationError
 from cogworks.evaluation.cases import parse_cases
 from cogworks.forge.addresses import parse_issue_url, parse_repository, parse_repository_url
@@ -56,6 +57,7 @@ from cogworks.repair.overfitting import literals
 from cogworks.repair.testcommand import read_command
 from cogworks.repair.unloaded import unloaded_of
 from cogworks.services.command.compilers import findings_in
+from cogworks.services.command.recipes import imports_node_test
 from cogworks.services.command.reports.go_cover import parse_runs
 from cogworks.services.command.reports.reading import READERS, read_all
 from cogworks.services.command.scripts import of_script
@@ -166,6 +168,11 @@ PARSERS: Mapping[str, Parser] = {
         b"cogworks begin 1\n| panic: \n" + as_bytes(text) + b"\ncogworks end 1\n"
     ),
     "literals": literals,
+    "script that starts a program": lambda text: of_script(
+        text, {"test": text, "a": f"node {text}"}, ["node:test"]
+    ),
+    "test of Node": lambda text: imports_node_test("a.js", text),
+    "reason of a failure": marked_reason,
     "what is not loaded": lambda text: unloaded_of([text]),
     "terminal": on_terminal,
     "log": in_log_of_actions,
