@@ -780,6 +780,17 @@ def test_what_tests_import_where_it_is_there_and_nobody_declares_is_a_note() -> 
     assert "[environment] packages" in undeclared.note
 
 
+def test_a_package_that_nobody_declares_is_one_note_however_often_it_is_imported() -> None:
+    text = "try:\n    import fastapi\n    import fastapi.testclient\nexcept ImportError:\n    pass\n"
+    files = {"tests/test_a.py": text, "tests/test_b.py": text, "tests/test_c.py": "import fastapi\n"}
+    found = recipe({"pyproject.toml": PROJECT, "shop/__init__.py": "", **files})
+
+    assert [(each.module, each.note.split(":")[0]) for each in found.undeclared] == [
+        ("fastapi", "tests/test_c.py, line 1"),
+        ("fastapi", "tests/test_a.py, line 2"),
+    ]
+
+
 def test_modules_of_python_itself_are_asked_of_nobody_however_they_are_imported() -> None:
     text = (
         "from pytest import importorskip\nmp = importorskip('multiprocessing')\n"

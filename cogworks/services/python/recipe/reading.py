@@ -317,7 +317,10 @@ class _Reading:
     def _doubt(self, each: Foreign, what: str) -> None:
         remedy = "name its package in `[environment] packages` of .cogworks/config.toml."
         note = f"{each.place}: {each.module!r} {what}, {remedy}"
-        self._undeclared.append(Undeclared(module=each.module.split(".")[0], note=note))
+        module = each.module.split(".")[0]
+        # The first place is enough: one package mends them all.
+        if not any(known.module == module and what in known.note for known in self._undeclared):
+            self._undeclared.append(Undeclared(module=module, note=note))
 
     def _placed(self, path: str) -> str:
         """Where a package that is named as if it were installed lies in the repository."""
