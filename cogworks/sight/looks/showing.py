@@ -94,10 +94,12 @@ def _read(look: Look, room: Room) -> str:
     lines = room.index.text(path).splitlines()
     first, last = look.first_line or 1, look.last_line or len(lines)
     if name:
-        place = next((each for each in _defined(path, room) if _matches(each, name)), None)
-        if place is None:
+        alike = [(path, each) for each in _defined(path, room) if each.name == _last(name)]
+        if not alike:
             return f"{path} defines no {name!r}. {_near(name, [each.name for each in _defined(path, room)])}"
-        first, last = place.first, place.last
+        (_, place), *others = _qualified(alike, name, room)
+        also = f"\n(also defined at line {', '.join(str(each.line) for _, each in others)})" if others else ""
+        return numbered(path, lines, place.first, place.last) + also
     return numbered(path, lines, first, last)
 
 
@@ -148,7 +150,8 @@ def _search(look: Look, room: Room) -> str:
     if not shown and look.glob and not any(fits(path, look.glob) for path in room.paths):
         return f"No file matches {look.glob!r}, so nothing was searched."
     if not shown:
-        return f"`{look.text}` is nowhere{where}."
+        whole = " It was looked for as one text." if " " in look.text.strip() and not look.is_regex else ""
+        return f"`{look.text}` is nowhere{where}.{whole}"
     return f"`{look.text}`: {len(shown)} line(s){where}\n{_listed(shown, room, look.text)}"
 
 
@@ -365,10 +368,6 @@ def _near(word: str, names: Sequence[str]) -> str:
 def _defined(path: str, room: Room) -> tuple[Outlined, ...]:
     card = room.index.cards([path]).get(path)
     return card.definitions if card else ()
-
-
-def _matches(definition: Outlined, name: str) -> bool:
-    return definition.name == _last(name)
 
 
 def _depth(definitions: Sequence[Outlined], each: Outlined) -> int:

@@ -41,6 +41,24 @@ def test_a_definition_of_a_file_is_read_by_its_name() -> None:
     assert "There is total" in looked(look="read", target="src/shop/cart.py::totall")
 
 
+def test_of_several_definitions_with_one_name_the_one_in_the_named_class_is_read() -> None:
+    text = "class List:\n    def infer(self):\n        return 1\n\nclass Call:\n    def infer(self):\n        return 2\n"
+    where = room({**SHOP, "src/shop/nodes.py": text})
+
+    named = looked(where, look="read", target="src/shop/nodes.py::Call.infer")
+    first = looked(where, look="read", target="src/shop/nodes.py::infer")
+
+    assert ("return 2" in named, "return 1" in named) == (True, False)
+    assert "also defined" not in named
+    assert "return 1" in first
+    assert first.endswith("(also defined at line 6)")
+
+
+def test_a_search_for_several_words_says_that_they_are_one_text() -> None:
+    assert looked(look="search", text="nowhere total").endswith("is nowhere. It was looked for as one text.")
+    assert looked(look="search", text="nowhere").endswith("`nowhere` is nowhere.")
+
+
 @pytest.mark.parametrize(
     ("target", "said"),
     [
