@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import cogworks.nodes
+from cogworks.nodes.artifacts import MENDING
 from tests.nodes.refused_changes import (
     FOR_A_PERSON,
     INPUTS_OF_NODES,
@@ -81,6 +82,7 @@ NO_VALIDATION = frozenset(
         "Markdown; what is wanted and why, for somebody who reads only this.",
         "What the review of this change leaves for you to decide. None of it blocks; commit a suggestion, answer, or resolve it.",
         "{} in {}; about {} files, complexity {}{}",
+        MENDING,
     }
 )
 FOLDER = Path(cogworks.nodes.__file__).parent

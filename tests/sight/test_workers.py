@@ -93,6 +93,9 @@ def test_a_worker_reads_what_this_process_would(worker: Worker) -> None:
 
 
 def test_a_worker_has_nothing_of_our_environment_and_holds_no_folder(worker: Worker) -> None:
+    files = list(files_of(3))
+    # A process that has only begun shows no environment at all.
+    assert list(read_along([files], [worker])) == [batch_of(files)]
     place = Path(f"/proc/{worker.pid}")
 
     assert (place / "environ").read_bytes() == b"LC_ALL=C.UTF-8\0"

@@ -214,7 +214,7 @@ def test_what_installs_the_packages_and_is_not_here_is_named_with_how_to_get_it(
 
     assert error is not None
     assert error.code is ErrorCode.TOOL_NOT_FOUND
-    assert "package.json asks for `pnpm`, not on this machine's PATH: install pnpm (`npm" in error.message
+    assert "`pnpm-lock.yaml` asks for `pnpm`, not on this machine's PATH: install pnpm (`npm" in error.message
 
 
 @pytest.mark.slow
