@@ -142,3 +142,13 @@ def test_what_the_service_said_before_the_suite_ran_is_not_said_again() -> None:
     found = checkup(FEW_FAILING.model_copy(update={"remedies": ("said before", "new")}))
 
     assert advice(found.model_copy(update={"notes": ("said before",)})) == ("new",)
+
+
+def test_where_no_test_passes_it_says_that_nothing_guards_a_change() -> None:
+    alone = TestReport(cases=(TestCase(id=".::npm test", outcome="failed", message="exit status 1"),))
+
+    said = " ".join(outlook(checkup(alone)))
+
+    assert "nothing here that guards it, for no test passes" in said
+    assert "removes a passing test" not in said
+    assert "removes a passing test (1 of them" in " ".join(outlook(checkup(PASSED)))
