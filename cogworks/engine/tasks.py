@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
-from cogworks.engine.looking import looked_before
 from cogworks.forge.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.task import Conventions, Learnt, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
@@ -16,7 +16,7 @@ from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.redoing import open_changes
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.unmerged import Foundation, foundations
-from cogworks.pipeline.visits import VisitRecord
+from cogworks.pipeline.visits import MOST_LOOKED, LookedAt, VisitRecord
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
 
 VIEW = "view"
@@ -181,6 +181,19 @@ def _failure_before(state: RunState, instance: Instance) -> str:
     """The reason of the latest visit of this instance, where it failed: the next attempt has to know it."""
     latest = next((visit for visit in reversed(state.visits) if visit.instance == instance), None)
     return latest.summary if latest is not None and latest.status == "failed" else ""
+
+
+def looked_before(state: RunState, instance: Instance) -> tuple[LookedAt, ...]:
+    """What the visits before one of this instance looked at, each file as in the latest visit that did, the latest look last.
+
+    Visits for other sub-work-items are left out. Visits that failed or no longer count are not: they looked at the same repository.
+    """
+    newest: dict[str, LookedAt] = {}
+    for visit in reversed(state.visits):
+        if visit.sub_item in (None, instance.sub_item):
+            for each in reversed(visit.looked):
+                newest.setdefault(each.path, each)
+    return tuple(reversed([*islice(newest.values(), MOST_LOOKED)]))
 
 
 def with_edits(task: NodeTask, edited: Mapping[SubItemKey, EditedText]) -> NodeTask:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from cogworks.engine.claim import asked_call, give_back, short_of
-from cogworks.engine.looking import looked_in
 from cogworks.engine.packs import exemplars_of, shelf_of
 from cogworks.engine.ports import Push, ReadsPermissions, Session, SessionOrder, Tracker, VisitPorts
 from cogworks.engine.record import (
@@ -28,7 +27,7 @@ from cogworks.forge.snapshot import Snapshot
 from cogworks.ledger.lease import Heartbeat, VisitLease
 from cogworks.ledger.record import output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.nodes.contract import Failed, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.packs.telling import for_people
 from cogworks.pipeline.elements import is_routing, place_of
@@ -39,12 +38,25 @@ from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.unmerged import about_to_push
-from cogworks.pipeline.visits import LEASE_TTL_S, MOST_CONTAMINATED, LookedAt, NextCall, VisitRecord
+from cogworks.pipeline.visits import (
+    LEASE_TTL_S,
+    MOST_CONTAMINATED,
+    MOST_LOOKED,
+    LookedAt,
+    NextCall,
+    VisitRecord,
+)
 from cogworks.pipeline.wording import remark
 from cogworks.settings.config import Config
+from cogworks.sight.seen import version_of
 
 # Three of them fit into a lease: see `pipeline/visits.LEASE_TTL_S`.
 RENEWAL_S = 60.0
+MOST_STRETCHES = 6
+"""Of one file that a visit records as looked at; the longest."""
+LEAST_LINES = 3
+"""A shorter stretch tells nothing of a definition."""
+_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -289,6 +301,18 @@ def _record(
         answers=answers_in(outcome.output) if succeeded and is_routing(move.instance) else (),
         output_sha256=output_sha256(kept_output(outcome)),
     )
+
+
+def looked_in(ports: NodePorts) -> tuple[LookedAt, ...]:
+    """What the model looked at in a visit, the latest look last. Files that changed since are left out."""
+    looked: list[LookedAt] = []
+    for path, stretches in ports.looked().items():
+        long = [each for each in stretches if each[1] - each[0] + 1 >= LEAST_LINES]
+        text = ports.workspace().read(path) if long else None
+        if text is not None:
+            lines = sorted(sorted(long, key=lambda each: each[0] - each[1])[:MOST_STRETCHES])
+            looked.append(LookedAt(path=path, version=version_of(text)[:_DIGITS], lines=tuple(lines)))
+    return tuple(looked[-MOST_LOOKED:])
 
 
 def _caution(outcome: Outcome, *, is_held: bool) -> str:

@@ -51,6 +51,10 @@ MOST_CONTAMINATED = 10
 """The manifests of the replies name the others."""
 
 
+MOST_LOOKED = 8
+"""Files that a visit records as looked at, and that one is handed. A state is read by every step, so it stays short."""
+
+
 class LookedAt(Value):
     """What of a file a visit looked at: nodes after it are shown the same lines."""
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from cogworks.engine.looking import LEAST_LINES, MOST_FILES, MOST_STRETCHES, looked_before, looked_in
+from cogworks.engine.tasks import looked_before
+from cogworks.engine.visit import LEAST_LINES, MOST_STRETCHES, looked_in
 from cogworks.nodes.contract import NodePorts, Outcome
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.state import RunState
-from cogworks.pipeline.visits import LookedAt
+from cogworks.pipeline.visits import MOST_LOOKED, LookedAt
 from cogworks.sight.seen import Stretch, version_of
 from cogworks.vocabulary import NodeId
 from tests.fakes import FakePorts
@@ -46,11 +47,11 @@ def test_what_was_looked_at_is_recorded_by_the_version_of_its_file() -> None:
 
 def test_a_record_of_looks_stays_short() -> None:
     stretches = [(20 * number, 20 * number + LEAST_LINES + number) for number in range(1, 11)]
-    paths = [f"{number}.py" for number in range(MOST_FILES + 3)]
+    paths = [f"{number}.py" for number in range(MOST_LOOKED + 3)]
 
     looked = looked_in(looking({path: [*stretches, (300, 300 + LEAST_LINES - 2)] for path in paths}))
 
-    assert [each.path for each in looked] == paths[-MOST_FILES:]
+    assert [each.path for each in looked] == paths[-MOST_LOOKED:]
     assert {each.lines for each in looked} == {tuple(stretches[-MOST_STRETCHES:])}
 
 
@@ -76,11 +77,11 @@ def test_a_visit_is_handed_what_the_visits_before_it_looked_at_the_latest_look_l
 
 def test_a_visit_is_handed_no_more_than_its_view_can_use() -> None:
     state = finished(new_run(), "spec", "plan")
-    first = tuple(at_lines(f"{number}.py", (1, 5)) for number in range(MOST_FILES))
+    first = tuple(at_lines(f"{number}.py", (1, 5)) for number in range(MOST_LOOKED))
 
     handed = looked_before(with_looks(state, first, (at_lines("new.py", (1, 5)),)), at("code@A"))
 
-    assert [each.path for each in handed] == [*(f"{number}.py" for number in range(1, MOST_FILES)), "new.py"]
+    assert [each.path for each in handed] == [*(f"{number}.py" for number in range(1, MOST_LOOKED)), "new.py"]
 
 
 def test_what_a_visit_looks_at_is_in_the_state_and_reaches_the_next_one() -> None:
