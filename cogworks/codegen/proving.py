@@ -25,7 +25,6 @@ from cogworks.repair.proof import (
     summarised,
 )
 from cogworks.repair.transact.measure import file_of, is_of, with_hidden_tests
-from cogworks.repair.transact.renamed import as_called_in
 from cogworks.repair.unloaded import unloaded_between, unloaded_of
 from cogworks.repair.violations import TestRules
 from cogworks.repair.weakening import weakened_lines
@@ -110,7 +109,7 @@ def proof_of(
         head=head.tree,
         commands=commands_of(ran),
         versions=versions_of(ran),
-        tests=proven_tests(Runs(base.report, head.report, reruns)),
+        tests=proven_tests(Runs(base.report, head.report, reruns, touched=parsed.diff.paths)),
         weakened=() if parsed.problems else weakened_lines(parsed.diff, TestRules(), inline),
         uncollected=tuple(error for error in head.report.collection_errors if error not in known),
         unloaded=unloaded_between(base.judged.unloaded, unloaded_of(head.report.collection_errors)),
@@ -164,7 +163,6 @@ def lost_by_merge(
     Args:
         fork: the run on the commit that both sides began with; asked only where a test is gone.
     """
-    theirs, merged = as_called_in(ours, theirs), as_called_in(ours, merged)
     sides = (
         (_passing(ours), _known(theirs), _passing(theirs)),
         (_passing(theirs), _known(ours), _passing(ours)),

@@ -302,8 +302,9 @@ class TestWriting:
             return trial_for(problem), None
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
         self._ports.say(f"{self._item.key}: running {what}")
+        report = run_scope(self._ports, self._workspace, scope, who=self._item.key)
         run = FirstRun(
-            report=as_called_in(before, run_scope(self._ports, self._workspace, scope, who=self._item.key)),
+            report=as_called_in(before, report, but=claim.paths),
             before=before,
             modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
             wants_red=self._wants_red(),

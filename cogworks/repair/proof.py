@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from cogworks.domain_services.messages import TestReport
@@ -139,11 +139,13 @@ class Runs(NamedTuple):
     head: TestReport
     reruns: Sequence[TestReport] = ()
     """Further runs on the head, of some tests."""
+    touched: Collection[str] = ()
+    """Files that differ between the two."""
 
 
 def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
     """Every test of both sides, sorted by id."""
-    now = as_called_in(runs.base, runs.head)
+    now = as_called_in(runs.base, runs.head, but=runs.touched)
     base, head = _outcomes(with_hidden_tests(runs.base, now)), _outcomes(now)
     names = {case.id: known.id for case, known in zip(runs.head.cases, now.cases, strict=True)}
     again = [{names.get(test, test): each for test, each in _outcomes(run).items()} for run in runs.reruns]

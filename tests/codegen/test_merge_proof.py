@@ -61,3 +61,10 @@ def test_a_test_that_one_side_removed_may_go_and_a_new_one_may_not(is_ours: bool
 
 def test_a_test_that_one_side_removed_and_that_is_there_all_the_same_has_to_pass() -> None:
     assert lost_by_merge(report(a=OK, old=OK), report(a=OK), report(a=OK, old=BAD), fork=unasked) == ("old",)
+
+
+def test_new_cases_of_both_sides_that_differ_by_a_day_alone_are_two_tests() -> None:
+    one, other = "t.py::day[2020-01-01]", "t.py::day[2021-01-01]"
+    ours, theirs = report(**{"a": OK, one: OK}), report(**{"a": OK, other: OK})
+
+    assert lost_by_merge(ours, theirs, report(**{"a": OK, one: OK}), fork=lambda: report(a=OK)) == (other,)

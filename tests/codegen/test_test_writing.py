@@ -333,6 +333,26 @@ def test_tests_that_the_clock_renames_are_no_tests_that_are_gone() -> None:
     assert place.model.purposes == ["write_tests-A-1", "implementation-A-1"]
 
 
+def test_a_case_with_another_day_in_a_file_that_was_written_is_listed_as_stated_in_another_way() -> None:
+    """Nobody can tell it from a case that the clock renames, so the file that changed decides."""
+    there = "tests/test_days.py"
+    files = {**FILES, there: "# day 2020-01-01\n# day 2020-02-01\n"}
+
+    def by_day(workspace: Workspace) -> TestReport:
+        days = re.findall(r"# day (\S+)", workspace.read(there) or "")
+        cases = [TestCase(id=f"{there}::test_day[{day}]", outcome="passed") for day in days]
+        return TestReport(cases=(*suite(workspace).cases, *cases))
+
+    changed = ProposedFile(path=there, action="modify", content="# day 2020-01-01\n# day 2021-02-01\n")
+    new = ProposedFile(path=CUSTOM, action="create", content=TEXT)
+    answer = WrittenTests(test_path=CUSTOM, files=(new, changed), extra_paths=(there,))
+    place = ports(answer, implemented(), files=files, run_tests=by_day)
+
+    proof = played(place).output["proof"]
+
+    assert proof["restated"] == [f"{there}::test_day[2020-02-01]"]
+
+
 def test_a_case_that_is_dropped_goes_back_to_the_writer() -> None:
     there = "tests/test_rounding.py"
     files = {**FILES, there: rounding("1-same", "2-down", "3-down")}

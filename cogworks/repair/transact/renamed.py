@@ -37,16 +37,23 @@ def under_other_ids(gone: Collection[str], new: Collection[str]) -> frozenset[st
     return frozenset(there)
 
 
-def as_called_in(before: TestReport, report: TestReport) -> TestReport:
+def as_called_in(before: TestReport, report: TestReport, *, but: Collection[str] = ()) -> TestReport:
     """A later report with the ids that its cases had in an earlier one, in the same order.
 
     Both have run whole files: of a part of the cases nobody can tell which are gone. Of several cases that are alike but for such values, the first that is new stands for the first that is gone.
+
+    Args:
+        but: files that somebody changed between the two: there a case with another day may be another test.
     """
     known = {case.id for case in before.cases}
     now = {case.id for case in report.cases}
     gone: dict[str, list[str]] = {}
     for case in before.cases:
-        if case.id not in now and (settled := _settled(case.id)) != case.id:
+        if (
+            case.id not in now
+            and case.id.partition("::")[0] not in but
+            and (settled := _settled(case.id)) != case.id
+        ):
             gone.setdefault(settled, []).append(case.id)
     cases = [
         case.model_copy(update={"id": names.pop(0)})
