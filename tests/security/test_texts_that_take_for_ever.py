@@ -393,7 +393,6 @@ def spent_s(pattern: re.Pattern[str], uses: frozenset[str], text: str) -> float:
     return time.thread_time() - begun
 
 
-@pytest.mark.slow
 def test_no_pattern_takes_the_square_of_what_it_is_applied_to() -> None:
     too_slow = []
     for name, (pattern, uses) in patterns().items():

@@ -22,7 +22,7 @@ _CALL_OF_MANY = re.compile(
     rf"^{_MANAGER}(?P<flags>(?: {_MANAGER_FLAG}){{0,4}}) (?P<quote>[\"']?)(?:/(?P<expression>[\w:.^$|()*+-]{{1,80}})/|(?P<pattern>{_PATTERN}))(?P=quote)$"
 )
 """pnpm takes an expression, others a pattern; both come to the scripts of these names, in their order."""
-_EXPRESSION = re.compile(r"\^?[\w:|()-]*(?:\.[*+])?[\w:|()-]*\$?")
+_EXPRESSION = re.compile(r"\^?[\w:|()-]*(?:\.[*+][\w:|()-]*)?\$?")
 """What is looked for with `re`: with one repetition at most it takes no time."""
 _RUN_ALL = re.compile(
     r"^(?P<program>npm-run-all2?|run-s|run-p)(?P<flags>(?: (?:-[sclnp]{1,5}|--(?:silent|sequential|serial|parallel|print-label|print-name|"
