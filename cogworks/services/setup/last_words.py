@@ -23,6 +23,7 @@ _PROGRESS = re.compile(
     r"|[━█▓▒░▏▎▍▌▋▊▉⸨]"
     r"|\[[#=.> -]{5,}\]"
     r"|^Progress: resolved |^npm (?:error|ERR!)\s*$|^npm (?:error|ERR!) A complete log of this run"
+    r"|^npm (?:warn|WARN) deprecated |^npm (?:error|ERR!) 403 In most cases"
     r"|^\W{0,4}\d{1,3}(?:\.\d+)?\s?%"
 )
 _WARNING = re.compile(r"^\W{0,4}(?:npm |pip )?warn(?:ing)?\b", re.IGNORECASE)

@@ -85,6 +85,14 @@ def test_what_is_short_enough_is_shown_as_it_was_said() -> None:
     assert failure_text(" \n", 12) == ""
 
 
+def test_what_npm_says_of_every_install_makes_room_for_why_it_failed() -> None:
+    old = "".join(f"npm warn deprecated old-{number}@1.0.0: do not use it\n" for number in range(3))
+    error = "npm error code E403\nnpm error 403 403 Forbidden - GET https://npm.jsr.example.com/x"
+    advice = "npm error 403 In most cases, you or one of your dependencies are requesting a package version.\n"
+
+    assert failure_text(f"{old}{error}\n{advice}", 4) == error
+
+
 def test_of_an_output_that_names_no_error_the_last_lines_are_shown() -> None:
     said = "".join(f"step {number}\n" for number in range(30))
 

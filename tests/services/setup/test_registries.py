@@ -103,11 +103,18 @@ def test_a_refusal_names_the_host_and_the_remedy() -> None:
     assert "`COGWORKS_REGISTRY_HOSTS=[::1]:443`" in (Registries().refusal("::1", 443) or "")
 
 
-@pytest.mark.parametrize("host", ["rubygems.org", "index.rubygems.org"])
-def test_what_one_program_asks_for_is_allowed_together(host: str) -> None:
-    assert "`COGWORKS_REGISTRY_HOSTS=rubygems.org,index.rubygems.org`" in (
-        Registries().refusal(host, 443) or ""
-    )
+@pytest.mark.parametrize(
+    ("host", "together"),
+    [
+        ("rubygems.org", "rubygems.org,index.rubygems.org"),
+        ("index.rubygems.org", "rubygems.org,index.rubygems.org"),
+        ("github.com", "github.com,codeload.github.com"),
+        ("codeload.github.com", "github.com,codeload.github.com"),
+        ("repo.packagist.org", "repo.packagist.org,api.github.com,codeload.github.com"),
+    ],
+)
+def test_hosts_that_send_on_to_one_another_are_allowed_together(host: str, together: str) -> None:
+    assert f"`COGWORKS_REGISTRY_HOSTS={together}`" in (Registries().refusal(host, 443) or "")
 
 
 def test_hosts_of_a_program_that_are_no_registries_are_told() -> None:
