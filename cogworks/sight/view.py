@@ -15,6 +15,7 @@ from cogworks.sight.question import About, named_in
 from cogworks.sight.ranking import CERTAIN, SAMPLE, Ranked, rank
 from cogworks.sight.stretches import newest_changes, numbered_slices, tokens_of
 from cogworks.sight.tests_near import tests_near
+from cogworks.sight.users import uses_shown
 from cogworks.sight.words import terms_of
 from cogworks.vocabulary import Value
 
@@ -36,6 +37,8 @@ _HANDED_ON_SHARE = 0.05
 """Of the whole room, what a file may take that only imports and exports: its lines that match are there, and each names a file."""
 _BESIDE_SHARE = 0.15
 """Of the whole room, what files of other repositories may take together."""
+_USES_SHARE = 0.06
+"""Of the whole room, what lines take that use what a change touches."""
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
@@ -99,11 +102,14 @@ class FirstView(Value):
     """Files that are not even named."""
     beside: tuple[Shown, ...] = ()
     """Files of other repositories, by their full names, the likeliest first; nobody changes them."""
+    uses: str = ""
+    """Of a change, lines elsewhere that use what it touches, each with its place."""
 
     @property
     def tokens(self) -> int:
         """Of everything that is shown."""
-        return sum(each.tokens for each in (*self.files, *self.named, *self.beside)) + tokens_of(self.folders)
+        files = sum(each.tokens for each in (*self.files, *self.named, *self.beside))
+        return files + tokens_of(self.folders) + tokens_of(self.uses)
 
 
 def first_view(index: Index, about: About, *, room_tokens: int = DEFAULT_ROOM_TOKENS) -> FirstView:
@@ -119,12 +125,10 @@ class _View:
         named = named_in(about)
         syntax = frozenset(terms_of(_SYNTAX))
         terms = {term: weight for term, weight in named.terms.items() if term not in syntax}
-        self._meant: frozenset[str] = frozenset()
         quoted = Quoted(f"{about.title}\n{about.text}")
         self._sought = Sought(
             terms, named.symbols, named.stressed, about.touched, quoted=quoted, looked=about.looked
         )
-
         self._meant = meant_in(self._sought)
 
     def result(self) -> FirstView:
@@ -137,6 +141,8 @@ class _View:
         left -= sum(each.tokens for each in certain)
         beside = tuple(self._beside(round(self._room * _BESIDE_SHARE)))
         left -= sum(each.tokens for each in beside)
+        room_of_uses = round(self._room * _USES_SHARE) if self._about.touched else 0
+        left -= room_of_uses
         shown = {each.path: each for each in certain}
         near = self._tests(ranked)
         tests = {path: each for path, each in near.items() if each.score < CERTAIN}
@@ -186,6 +192,9 @@ class _View:
             lists_all=listing.is_complete,
             hidden_count=listing.hidden_count,
             beside=beside,
+            uses=uses_shown(
+                self._index, self._about, {each.path: each.lines for each in files}, room_of_uses
+            ),
         )
 
     def _is_one_source(self, ranked: Sequence[Ranked]) -> bool:
