@@ -76,13 +76,13 @@ def excerpt(
     room: int,
     *,
     is_test: bool = False,
-    top: int = 0,
+    top: Stretch | None = None,
 ) -> Excerpt | None:
     """The parts that match best, in the order of the file; None where there is room for none.
 
     Args:
         is_test: its beginning, where tests say what they import and share, is shown as well.
-        top: so many of its first lines are shown as well.
+        top: lines near its beginning that are shown as well.
     """
     return _Excerpt(path, lines, definitions, sought, is_test=is_test, top=top).within(room)
 
@@ -103,7 +103,7 @@ class _Excerpt:
         sought: Sought,
         *,
         is_test: bool = False,
-        top: int = 0,
+        top: Stretch | None = None,
     ) -> None:
         self._is_test, self._top = is_test, top
         self._lines = lines
@@ -300,7 +300,8 @@ class _Excerpt:
     def _beginning(self, room: int) -> list[Stretch]:
         """Of a test file what stands before its first definition that is more than a name, without comments above it."""
         if not self._is_test:
-            return self._passages.beginning(range(1, min(self._top, len(self._lines)) + 1), room)
+            first, last = self._top or (1, 0)
+            return self._passages.beginning(range(first, min(last, len(self._lines)) + 1), room)
         first = min(
             (each.first for each in self._definitions if each.kind not in VALUES),
             default=len(self._lines) + 1,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 
@@ -142,6 +143,18 @@ _RULES: tuple[tuple[Kind, Callable[[_Place], object]], ...] = (
     (Kind.TEST, lambda at: is_test(at.path)),
 )
 """The first that holds counts; what none speaks of is source."""
+MANIFESTS = (
+    "pyproject.toml",
+    "package.json",
+    "cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "setup.cfg",
+    "composer.json",
+)
+"""Files in the first folder that say what a project needs and how it is tested, in lower case."""
+_FOR_CONTRIBUTORS = ("contributing", "agents", "claude", "copilot-instructions")
 
 
 def kind_of(path: str, *, is_generated: bool = False, is_vendored: bool = False) -> Kind:
@@ -202,3 +215,16 @@ def guidance(path: str) -> str:
     """What a document decides by the folder it is in, for those who change the code; empty: nothing."""
     *folders, _ = path.lower().split("/")
     return next((_GUIDANCE[each] for each in folders if each in _GUIDANCE), "")
+
+
+def is_rule(path: str) -> bool:
+    """Whether a file says how contributors work, as far as its name and place tell."""
+    place = PurePosixPath(path)
+    is_near = len(place.parts) == 1 or (
+        len(place.parts) == 2 and place.parts[0].lower() in (".github", "docs")
+    )
+    return (
+        is_near
+        and place.stem.lower() in _FOR_CONTRIBUTORS
+        and place.suffix.lower() in (".md", ".rst", ".txt", "")
+    )

@@ -84,3 +84,23 @@ def newest_changes(lines: Sequence[str]) -> int:
     heads = [number for number, line in enumerate(lines[: _MOST_OF_CHANGES + 1]) if _RELEASE.match(line)]
     last = heads[1] if len(heads) > 1 else _MOST_OF_CHANGES
     return min(max(last, _LEAST_OF_CHANGES), _MOST_OF_CHANGES, len(lines))
+
+
+_IMPORT = re.compile(
+    r"(?:from|import|use|using|include|package|require|require_relative|#include|extern crate|pub use)\b"
+    r"|(?:const|let|var) [^=\n]{1,200}= ?require\("
+)
+_MOST_IMPORTS, _IMPORTS_WITHIN, _LONGEST_IMPORT = 40, 150, 12
+
+
+def imports_in(lines: Sequence[str]) -> tuple[int, int] | None:
+    """The lines near the beginning of a file that bring in what it uses, up to forty; None where there are none."""
+    begun = [number for number, line in enumerate(lines[:_IMPORTS_WITHIN], 1) if _IMPORT.match(line)]
+    if not begun:
+        return None
+    last = begun[-1]
+    if lines[last - 1].rstrip().endswith(("(", "{", ",", "\\")):
+        # One that goes on ends with the first line that is not further in.
+        after = range(last + 1, min(last + _LONGEST_IMPORT, len(lines)) + 1)
+        last = next((number for number in after if not lines[number - 1].startswith((" ", "\t"))), last)
+    return begun[0], min(last, begun[0] + _MOST_IMPORTS - 1)

@@ -1,19 +1,18 @@
 """What a prompt shows of a repository: each file at the best of four levels that its rank earns, within one room."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Literal
 
 from cogworks.sight.beside import shown_beside
 from cogworks.sight.excerpts import best_names, excerpt
 from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
-from cogworks.sight.kinds import FILLING, STANDARDS, Kind, only_hands_on
+from cogworks.sight.kinds import FILLING, MANIFESTS, STANDARDS, Kind, is_rule, only_hands_on
 from cogworks.sight.matching import Quoted, Sought, meant_in
 from cogworks.sight.outlines import outline_text, sections_of
 from cogworks.sight.question import About, named_in
 from cogworks.sight.ranking import CERTAIN, SAMPLE, Ranked, rank
-from cogworks.sight.stretches import newest_changes, numbered_slices, tokens_of
+from cogworks.sight.stretches import imports_in, newest_changes, numbered_slices, tokens_of
 from cogworks.sight.tests_near import tests_near
 from cogworks.sight.users import uses_shown
 from cogworks.sight.words import terms_of
@@ -55,18 +54,7 @@ _MAX_USED = 6
 """Names of the best definitions whose users count as well."""
 _SYNTAX = "class import export print const require true false null none return def function let var self this new continue break python"
 """Words of languages, not of what a request is about; within one file they would separate its parts by chance."""
-_RULES = ("contributing", "agents", "claude", "copilot-instructions")
 _RULES_TERMS = "tests test run lint style format convention changelog commit document type check"
-_MANIFESTS = (
-    "pyproject.toml",
-    "package.json",
-    "cargo.toml",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "setup.cfg",
-    "composer.json",
-)
 _SHORT_MANIFEST, _SHORT_MANIFEST_SHARE = 60, 0.12
 """Lines of a manifest that is shown whole, where it takes no more than so much of the whole room."""
 _MANIFEST_TERMS = "dependencies requires engines scripts test pytest lint ruff eslint mypy"
@@ -287,10 +275,10 @@ class _View:
     def _certain(self, ranked: Sequence[Ranked], room: int) -> list[Shown]:
         """The manifest and the rules for contributors, each cut where it is long."""
         by_path = {each.path: each for each in ranked}
-        rules = [path for path in by_path if _is_rule(path)][:3]
+        rules = [path for path in by_path if is_rule(path)][:3]
         # A judge of a change has what it does to the manifest in the diff.
         is_read_only = bool(self._about.touched)
-        manifests = [] if is_read_only else [path for path in by_path if path.lower() in _MANIFESTS][:1]
+        manifests = [] if is_read_only else [path for path in by_path if path.lower() in MANIFESTS][:1]
         sources = [
             *((path, "manifest", _MANIFEST_TERMS) for path in manifests),
             *((path, "rules for contributors", _RULES_TERMS) for path in rules),
@@ -323,7 +311,7 @@ class _View:
     def _short_manifest(self, path: str) -> int:
         """What a manifest takes that is short enough to be shown whole: most lines of a part of it would be braces. Otherwise 0."""
         text = self._index.text(path)
-        is_short = path.lower() in _MANIFESTS and text.count("\n") <= _SHORT_MANIFEST
+        is_short = path.lower() in MANIFESTS and text.count("\n") <= _SHORT_MANIFEST
         tokens = tokens_of(text)
         return tokens if is_short and tokens <= _SHORT_MANIFEST_SHARE * self._room else 0
 
@@ -355,7 +343,7 @@ class _View:
             target,
             room,
             is_test=each.kind is Kind.TEST,
-            top=newest_changes(lines) if each.kind is Kind.CHANGELOG else 0,
+            top=_top(each, lines),
         )
         if cut is not None and cut.text:
             if sought is None:
@@ -382,16 +370,15 @@ def _shown(each: Ranked, level: Level, text: str, lines: tuple[tuple[int, int], 
     )
 
 
+def _top(each: Ranked, lines: Sequence[str]) -> tuple[int, int] | None:
+    """What near its beginning matters whatever matches: where a new entry goes, and what whoever changes code may use already."""
+    if each.kind is Kind.CHANGELOG:
+        return 1, newest_changes(lines)
+    return imports_in(lines) if each.kind is Kind.SOURCE and each.score >= CERTAIN else None
+
+
 def _may_fill(each: Ranked) -> bool:
     return each.kind in FILLING or "named" in each.reasons or each.score >= CERTAIN
-
-
-def _is_rule(path: str) -> bool:
-    place = PurePosixPath(path)
-    is_near = len(place.parts) == 1 or (
-        len(place.parts) == 2 and place.parts[0].lower() in (".github", "docs")
-    )
-    return is_near and place.stem.lower() in _RULES and place.suffix.lower() in (".md", ".rst", ".txt", "")
 
 
 def items_of(view: FirstView) -> Iterator[Shown]:

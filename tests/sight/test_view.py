@@ -550,3 +550,17 @@ def test_a_change_log_that_was_asked_for_is_shown_once_and_one_that_is_shown_els
 
     assert [each.path for each in asked.files].count("CHANGES") == 1
     assert "CHANGES" not in {each.path for each in without.files}
+
+
+def test_of_a_long_file_that_is_asked_for_its_imports_are_shown() -> None:
+    text = f"import math\nfrom shop import rates\n\n{LONG}\n\ndef rounded(price):\n    return price\n"
+    index = index_of({**SHOP, "src/shop/long.py": text})
+
+    def shown(about: About) -> str:
+        return "".join(
+            each.text for each in first_view(index, about).files if each.path == "src/shop/long.py"
+        )
+
+    asked = About(title="Round prices", text="`rounded` is wrong", wanted=("src/shop/long.py",))
+    assert "    2| from shop import rates" in shown(asked)
+    assert "from shop import rates" not in shown(asked._replace(wanted=()))

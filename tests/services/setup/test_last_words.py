@@ -88,7 +88,9 @@ def test_what_is_short_enough_is_shown_as_it_was_said() -> None:
 def test_what_npm_says_of_every_install_makes_room_for_why_it_failed() -> None:
     old = "".join(f"npm warn deprecated old-{number}@1.0.0: do not use it\n" for number in range(3))
     error = "npm error code E403\nnpm error 403 403 Forbidden - GET https://npm.jsr.example.com/x"
-    advice = "npm error 403 In most cases, you or one of your dependencies are requesting a package version.\n"
+    advice = (
+        "npm error 403 In most cases, you or one of your dependencies are requesting a package version.\n"
+    )
 
     assert failure_text(f"{old}{error}\n{advice}", 4) == error
 
