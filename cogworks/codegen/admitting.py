@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from cogworks.codebase.changes import normalised
 from cogworks.codegen.disputing import Dispute
 from cogworks.codegen.handoff import TestHandoff, holds_tests, is_test_path
+from cogworks.codegen.restating import stated_otherwise
 from cogworks.codegen.suite import Scope
 from cogworks.codegen.testgate import Claim, FirstRun, GateProblem
 from cogworks.codegen.trial import setback_of, without_own
@@ -129,8 +130,9 @@ def harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
 
 
 def restated_by(paths: Sequence[str], run: FirstRun) -> frozenset[str]:
-    """Cases of existing parametrized tests that the new tests state in another way."""
-    return restated({case.id for case in run.before.cases}, {case.id for case in run.report.cases}, paths)
+    """Existing tests, and cases of them, that the new tests state in another way, by their old ids."""
+    before, after = ({case.id for case in report.cases} for report in (run.before, run.report))
+    return stated_otherwise(before, after, run.rewritten, paths)
 
 
 def with_new(scope: Scope, claim: Claim) -> Scope:

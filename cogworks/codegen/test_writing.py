@@ -27,6 +27,7 @@ from cogworks.codegen.handoff import (
     wants_red,
 )
 from cogworks.codegen.prompt import HandedOver, coding_opening, findings_to_resolve, judged, shown_tests
+from cogworks.codegen.restating import rewritten
 from cogworks.codegen.suite import Scope, run_scope, scope_in_words
 from cogworks.codegen.testgate import (
     WAIVABLE,
@@ -307,7 +308,8 @@ class TestWriting:
             report=as_called_in(before, report, but=claim.paths),
             before=before,
             modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
-            wants_red=self._wants_red(),
+            wants_red=self._stored is None and wants_red(self._task),
+            rewritten=rewritten(self._workspace, claim.paths),
         )
         if problem := self._first(tried(claim.paths, run)):
             return trial_for(problem), None
@@ -391,9 +393,6 @@ class TestWriting:
         convention = convention_of(self._task, self._item)
         place = resolved(reported="", stored=handoff.test_path, convention=convention)
         return Claim(place, handoff.extra_paths, written_by=handoff.written_by, convention=convention)
-
-    def _wants_red(self) -> bool:
-        return self._stored is None and wants_red(self._task)
 
     def _findings_about_tests(self) -> list[dict[str, Any]]:
         paths = self._stored.paths if self._stored else ()

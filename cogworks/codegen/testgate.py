@@ -4,8 +4,8 @@ What a run of the test suite says about the change under way.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -14,6 +14,7 @@ from typing import Protocol
 from cogworks.canonical import sha256
 from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.codegen.handoff import Convention, RedRun, Resolved, TestHandoff
+from cogworks.codegen.restating import Rewritten
 from cogworks.domain_services.failing import cause_of, causes, excerpt, failing, in_figures, innermost
 from cogworks.domain_services.messages import Diagnostic, TestReport, hides_any
 from cogworks.repair.transact.measure import file_of
@@ -93,6 +94,8 @@ class FirstRun:
     """Files that are there or planned: what a test may miss because it is still to be written."""
     wants_red: bool
     """Whether one of them has to fail; tests of a change that alters no behaviour need not."""
+    rewritten: Mapping[str, Rewritten] = field(default_factory=dict)
+    """Path -> texts of those of their files that were there before."""
 
 
 def escaping(claim: Claim, tree: Tree) -> Iterator[GateProblem]:

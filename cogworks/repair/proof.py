@@ -94,7 +94,7 @@ class Proof(Value):
     """What could not be loaded on one side or on both; of its tests nothing is proven."""
     guard: Guard = "suite"
     restated: tuple[str, ...] = ()
-    """Cases of parametrized tests that passed or failed before and have other inputs or expectations now, by their old ids."""
+    """Tests, and cases of parametrized ones, that passed or failed before and are stated in another way now, by their old ids."""
     unstable: tuple[str, ...] = ()
     """Tests whose names change from run to run on the same files, as they were called first; `tests` has them by number."""
     warnings: tuple[str, ...] = ()
@@ -198,7 +198,7 @@ def promise(summary: Summary) -> str:
     besides = ""
     if count := len(summary.restated):
         besides = (
-            f" {count} case(s) of parametrized tests have other inputs or expectations now, as the new tests state them; "
+            f" {count} test(s) or case(s) of tests from before are stated in another way now, as the new tests have it; "
             "see the table."
         )
     if unsteady := counts.get("flaky", 0):

@@ -321,6 +321,62 @@ def test_a_case_of_a_parametrized_test_may_be_stated_in_another_way() -> None:
     assert "deleted" not in outcome.output["proof"]["counts"]
 
 
+def by_title(workspace: Workspace) -> TestReport:
+    """As `suite`, with a test for each `it` of a file of JavaScript; one that throws holds once the bug is gone."""
+    is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
+    titles = re.findall(r"it\('([^']+)'", workspace.read("test/range.js") or "")
+    cases = [
+        TestCase(
+            id=f"test/range.js::range > {title}",
+            outcome="passed" if "throws" not in title or is_fixed else "failed",
+        )
+        for title in titles
+    ]
+    return TestReport(cases=(*suite(workspace).cases, *cases))
+
+
+def test_a_test_whose_expectation_changes_may_get_the_name_that_is_true_now() -> None:
+    """Where names are sentences, the old name would say what no longer holds."""
+    there = "test/range.js"
+    empty, throws = (
+        "it('is empty without a step', range(0, 0))\n",
+        "it('throws without a step', range(0, 0))\n",
+    )
+    files = {**FILES, there: f"it('counts', counts)\n{empty}"}
+    place = ports(editing((there, empty, throws)), implemented(), files=files, run_tests=by_title)
+
+    proof = played(place).output["proof"]
+
+    assert proof["restated"] == [f"{there}::range > is empty without a step"]
+    assert proof["is_proven"]
+    assert "deleted" not in proof["counts"]
+    assert place.model.purposes == ["write_tests-A-1", "implementation-A-1"]
+
+
+def test_a_test_that_is_dropped_while_another_one_is_added_elsewhere_goes_back_to_the_writer() -> None:
+    there = "test/range.js"
+    empty, throws = (
+        "it('is empty without a step', range(0, 0))\n",
+        "it('throws without a step', range(0, 0))\n",
+    )
+    counts = "it('counts', counts)\n"
+    files = {**FILES, there: f"{empty}{counts}"}
+    place = ports(
+        editing((there, f"{empty}{counts}", f"{counts}{throws}")),
+        editing((there, f"{counts}{throws}", f"{throws}{counts}")),
+        implemented(),
+        files=files,
+        run_tests=by_title,
+    )
+
+    played(place)
+
+    assert (
+        f"{there}::range > is empty without a step passed before and did not run now" in place.model.asked[1]
+    )
+    assert place.model.purposes == ["write_tests-A-1", "write_tests-A-2", "implementation-A-1"]
+
+
 def test_tests_that_the_clock_renames_are_no_tests_that_are_gone() -> None:
     place = ports(written(), implemented(), files=FILES, run_tests=at_another_minute())
 

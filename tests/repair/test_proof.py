@@ -142,7 +142,7 @@ def test_cases_that_are_stated_in_another_way_are_told_and_never_called_kept() -
     found = summarised(proof(GOOD, restated=tuple(f"tests/t.py::test_x[{number}]" for number in range(5))))
 
     assert promise(found).endswith(
-        "5 case(s) of parametrized tests have other inputs or expectations now, as the new tests state them; see the table."
+        "5 test(s) or case(s) of tests from before are stated in another way now, as the new tests have it; see the table."
     )
     assert "- stated in another way now: `tests/t.py::test_x[1]`\n- and 3 more of these\n" in markdown(
         found, rows=2
