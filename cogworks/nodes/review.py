@@ -101,7 +101,13 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         findings += [{"pass": name, **_as_json(finding)} for finding in reply.findings]
     # Once: what is still to be said after it is for people, and a loop back is left for what blocks.
     may_mend = not task.earlier.get("review") and bool(task.inputs.get("code"))
-    return _verdict(item, passes, findings, left_out(ports), may_mend=may_mend)
+    mendable = _mendable(findings, _handed_over(task)) if may_mend else 0
+    return _verdict(item, passes, findings, left_out(ports), mendable=mendable)
+
+
+def _mendable(findings: Sequence[dict[str, Any]], handed_over: Sequence[str]) -> int:
+    """How many findings say word for word what would put them right, where that may be tried: tests that were handed over stay."""
+    return sum(suggested(each) is not None and each["file"] not in handed_over for each in findings)
 
 
 def _as_json(finding: Finding) -> dict[str, Any]:
@@ -322,17 +328,16 @@ def _verdict(
     findings: list[dict[str, Any]],
     gaps: dict[str, list[str]],
     *,
-    may_mend: bool = False,
+    mendable: int = 0,
 ) -> Succeeded:
     blocking = sum(1 for finding in findings if finding["severity"] == Severity.BLOCKING)
     rest = len(findings) - blocking
-    proposed = sum(suggested(finding) is not None for finding in findings)
-    is_mending = may_mend and not blocking and bool(proposed)
+    is_mending = not blocking and mendable > 0
     summary = (
         f"{blocking} blocking finding(s), {rest} other(s)" if blocking else f"passed with {rest} remark(s)"
     )
     if is_mending:
-        summary += f", {proposed} of them with the exact fix, which is tried"
+        summary += f", {mendable} of them with the exact fix, which is tried"
     return Succeeded(
         output={
             "sub_item": item.key,

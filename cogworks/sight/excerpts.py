@@ -242,9 +242,10 @@ class _Excerpt:
         return [*named, *used, *(place for place in waiting[len(named) :] if place not in used)]
 
     def _is_meant(self, place: int) -> bool:
-        """Whether the request names a definition, or what the heading of a section is about."""
+        """Whether the request names a definition, what the heading of a section is about, or a test by its title."""
         own = self._definitions[place]
-        return not self._meant.isdisjoint(names_of(own))
+        is_titled = own.kind == "test" and self._quoted.says(own.name)
+        return is_titled or not self._meant.isdisjoint(names_of(own))
 
     def _is_asked_for(self, place: int) -> bool:
         """Whether the request names a definition, or it is a small one that was changed."""

@@ -22,6 +22,7 @@ _SPACE = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\(.)")
 _MAX_VALUE = 160
 """Characters of a value between two fixed parts."""
+_LEAST_OF_TITLE = 3
 _LEAST_WORDS, _LEAST_LETTERS = 2, 8
 """Of the fixed parts: what is shorter says nothing."""
 _MAX_STARTS = 50
@@ -39,6 +40,11 @@ class Quoted:
         """Whether the request names a section of a document by all of its heading; a heading of one word is too common. Never raises."""
         plain = _SPACE.sub(" ", _MARKUP.sub("", heading)).strip().lower()
         return len(_WORD.findall(plain)) >= _LEAST_WORDS and plain in self._lower
+
+    def says(self, title: str) -> bool:
+        """Whether the request has the whole title of a test; one of fewer than three words is too common. Never raises."""
+        plain = _SPACE.sub(" ", title).strip().lower()
+        return len(_WORD.findall(plain)) >= _LEAST_OF_TITLE and plain in self._lower
 
     def is_written_by(self, line: str) -> bool:
         """Whether a string in a line of code is a message of the request, whatever values stand in it. Never raises."""
@@ -163,13 +169,20 @@ def scores_of(
         + (place not in elsewhere) * _NAMED * _named_by(each, sought.symbols)
         + (place not in elsewhere) * more * _named_by(each, sought.stressed)
         + _MEMBER_SHARE * (_NAMED + more) * _holder_named(definitions, place, sought.symbols)
-        + (2 * (_NAMED + more) if each.kind == "section" and sought.quoted.names(each.name) else 0.0)
+        + (2 * (_NAMED + more) if is_quoted(each, sought.quoted) else 0.0)
         + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
         + _touching(each, touched)
         + _LOOKED * _looked_at(each, looked)
         + (WRITES if any(map(sought.quoted.is_written_by, texts[place].splitlines())) else 0.0)
         for place, each in enumerate(definitions)
     ]
+
+
+def is_quoted(each: Outlined, quoted: Quoted) -> bool:
+    """Whether the request says the heading of a section, or the title of a test, as it stands."""
+    return (
+        quoted.names(each.name) if each.kind == "section" else each.kind == "test" and quoted.says(each.name)
+    )
 
 
 def _named_by(each: Outlined, names: Mapping[str, float]) -> float:

@@ -14,6 +14,7 @@ from cogworks.nodes.replies import Finding
 from cogworks.nodes.task import Conventions, NodeTask
 from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import BranchName, IssueNumber, Severity
+from tests.cycle.test_handoff import handoff
 from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 from tests.nodes.examples import CODE, FILES, FIXED, REVIEW, change, finding, ports, task, verdict
 
@@ -149,10 +150,10 @@ def test_a_crlf_file_keeps_its_line_ends() -> None:
     assert copy.read(ADDING) == COMMENTED.replace("\n", "\r\n")
 
 
-def asked_review(*findings: Finding, **more: Any) -> Succeeded:
+def asked_review(*findings: Finding, code: Mapping[str, Any] = CODE, **more: Any) -> Succeeded:
     at = ports(verdict(*findings), files=CHANGED, base=FILES)
     given = task(
-        "review", sub_item="A", inputs={"code": CODE}, conventions=Conventions(combined_review=True), **more
+        "review", sub_item="A", inputs={"code": code}, conventions=Conventions(combined_review=True), **more
     )
     outcome = review.run(given, at)
     assert isinstance(outcome, Succeeded)
@@ -179,6 +180,16 @@ def test_a_review_that_passes_with_an_exact_fix_sends_the_change_back_for_it_alo
 )
 def test_nothing_is_sent_back_for_a_fix(findings: tuple[Finding, ...], earlier: Mapping[str, Any]) -> None:
     assert MENDING not in asked_review(*findings, earlier=earlier).output
+
+
+def test_nothing_is_sent_back_for_a_fix_of_tests_that_were_handed_over() -> None:
+    fix = proposed("def test_two(): ...", file=TESTS, line=2)
+    code = {**CODE, "test_handoff": handoff(test_path=TESTS).as_json()}
+    mixed = asked_review(fix, proposed("    return b + a"), code=code)
+
+    assert MENDING in asked_review(fix).output
+    assert MENDING not in asked_review(fix, code=code).output
+    assert mixed.summary == "A: passed with 2 remark(s), 1 of them with the exact fix, which is tried"
 
 
 def after(told: Mapping[str, Any], *, head: str | None = None) -> tuple[object, list[str]]:

@@ -564,3 +564,25 @@ def test_of_a_long_file_that_is_asked_for_its_imports_are_shown() -> None:
     asked = About(title="Round prices", text="`rounded` is wrong", wanted=("src/shop/long.py",))
     assert "    2| from shop import rates" in shown(asked)
     assert "from shop import rates" not in shown(asked._replace(wanted=()))
+
+
+def test_a_test_that_the_request_names_by_its_title_is_shown_whole() -> None:
+    others = "".join(
+        f"  it('rounds prices in case {number}', () => {{\n    expect(rounded({number})).toBe({number})\n  }})\n\n"
+        for number in range(400)
+    )
+    own = "  it('keeps an empty basket as it is', () => {\n    expect(basket([]))\n      .toEqual([])\n  })\n"
+    index = index_of({**SHOP, "test/basket.test.js": f"describe('shop', () => {{\n{others}{own}}})\n"})
+    about = About(
+        title="Round prices",
+        text="`rounded` is wrong. The test `keeps an empty basket as it is` has to expect an error.",
+        wanted=("test/basket.test.js",),
+        wants_tests=True,
+    )
+
+    (shown,) = (each for each in first_view(index, about, room_tokens=4_000).files if "basket" in each.path)
+
+    assert "      .toEqual([])" in shown.text
+    assert not any(
+        "basket([])" in each.text for each in first_view(index, about._replace(text="`rounded`")).files
+    )
