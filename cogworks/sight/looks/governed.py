@@ -27,6 +27,7 @@ POLICY_FILE = f"policies/{PROFILE}.toml"
 MAX_LOOK_CHARS = 20_000
 """Of one result; about 6 000 tokens."""
 MAX_TURN_CHARS = 40_000
+"""Of all results of one turn: short ones stay whole, and long ones share what is left."""
 _DESCRIPTIONS: Mapping[str, str] = {
     "read": "Shows lines of a file.",
     "search": "Finds a text in all files.",
@@ -133,12 +134,11 @@ class GovernedLooks:
     def carry_out(self, looks: Sequence[Mapping[str, Any]]) -> str:
         """The results of a turn, numbered in the order asked, each between delimiters it cannot forge."""
         self._here = None
+        asked = looks[:MAX_LOOKS]
+        results = [masked(self._one(look), self._secrets, is_code=True) for look in asked]
         parts: list[str] = []
-        left = MAX_TURN_CHARS
-        for number, look in enumerate(looks[:MAX_LOOKS], 1):
-            result = masked(self._one(look), self._secrets, is_code=True)
-            text = _cut(result, min(MAX_LOOK_CHARS, max(left, 500)))
-            left -= len(text)
+        for number, (look, result, room) in enumerate(zip(asked, results, rooms_of(results), strict=True), 1):
+            text = _cut(result, room)
             self._remember(look, text)
             parts.append(delimited(text, f"result {number}: {_named(look)}"))
         return "\n\n".join(parts)
@@ -222,6 +222,16 @@ def _named(look: Mapping[str, Any]) -> str:
         f"with edits of {', '.join(edited)}" if edited else "",
     ]
     return " ".join(str(word) for word in words if word)[:160]
+
+
+def rooms_of(results: Sequence[str]) -> list[int]:
+    """How many characters of each result are shown: of those that take more than an equal share, each gets the same."""
+    rooms = [0] * len(results)
+    left = MAX_TURN_CHARS
+    for waiting, place in enumerate(sorted(range(len(results)), key=lambda place: len(results[place]))):
+        rooms[place] = min(MAX_LOOK_CHARS, left // (len(results) - waiting))
+        left -= min(rooms[place], len(results[place]))
+    return rooms
 
 
 def _listed(look: Mapping[str, Any], name: str) -> Sequence[Any]:

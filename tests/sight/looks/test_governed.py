@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from cogworks.codegen.governed import ActionAudit
 from cogworks.errors import ConfigurationError
 from cogworks.llm.conversation import MAX_LOOKS
-from cogworks.sight.looks.governed import MAX_TURN_CHARS, POLICY, GovernedLooks, sight_policy
-from cogworks.sight.looks.schema import RUNNING
+from cogworks.sight.looks.governed import (
+    MAX_LOOK_CHARS,
+    MAX_TURN_CHARS,
+    POLICY,
+    GovernedLooks,
+    rooms_of,
+    sight_policy,
+)
+from cogworks.sight.looks.schema import GUIDE, RUNNING
 from cogworks.sight.seen import Seen
 from cogworks.tools.policy import Policy
 from cogworks.tools.records import Identity
@@ -252,6 +259,33 @@ def test_lines_that_a_result_shows_count_as_seen_and_no_others() -> None:
     looks(texts, seen=seen).carry_out(asked[3:])
 
     assert "src/shop/mail.py" in seen.paths
+
+
+def test_a_short_result_behind_long_ones_stays_whole() -> None:
+    long = "".join(f"line {number} of a long file\n" for number in range(390))
+    files = {**SHOP, **{f"src/{name}.py": long for name in "abcdef"}}
+    asked = [{"look": "read", "target": f"src/{name}.py"} for name in "abcdef"]
+    text = looks(files).carry_out([*asked, {"look": "read", "target": "src/shop/mail.py"}])
+
+    assert "print(to)" in text
+    assert text.count("of this result are cut") == 6
+    assert len(text) < MAX_TURN_CHARS + 10_000
+
+
+@given(st.lists(st.integers(0, 60_000), max_size=MAX_LOOKS))
+def test_long_results_share_what_short_ones_leave(sizes: list[int]) -> None:
+    rooms = rooms_of(["x" * size for size in sizes])
+    shown = [min(pair) for pair in zip(sizes, rooms, strict=True)]
+    cut = [room for size, room in zip(sizes, rooms, strict=True) if size > room]
+
+    assert sum(shown) <= MAX_TURN_CHARS
+    assert all(room <= MAX_LOOK_CHARS for room in rooms)
+    assert max(cut, default=0) - min(cut, default=0) <= 1
+    assert not cut or max(cut) == MAX_LOOK_CHARS or sum(shown) > MAX_TURN_CHARS - len(sizes)
+
+
+def test_the_guide_says_how_much_one_reply_may_show() -> None:
+    assert f"at most {MAX_TURN_CHARS:,} characters for all looks".replace(",", " ") in GUIDE
 
 
 def test_what_is_cut_off_a_result_was_not_seen() -> None:
