@@ -9,10 +9,14 @@ from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import specification_body
-from cogworks.nodes.replies import Specification
+from cogworks.nodes.replies import Requirement, Specification
 from cogworks.nodes.shown import close_to, files_of, repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
+
+
+REQUIREMENTS = "{requirements}"
+"""The line that stands for the requirements in the text of a model, so that nobody pays for them twice."""
 
 
 def run(task: NodeTask, ports: NodePorts) -> Outcome:
@@ -41,9 +45,10 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         reply_type=Specification,
         check=lambda reply: problems_of(reply, files),
     )
-    reply = ask_until_sound(ports, task, question)
-    if isinstance(reply, Failed):
-        return reply
+    sound = ask_until_sound(ports, task, question)
+    if isinstance(sound, Failed):
+        return sound
+    reply = whole(sound)
     text = reply.markdown.rstrip() + "\n"
     is_shown_only = not task.conventions.merges_specs
     return Succeeded(
@@ -65,8 +70,22 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     )
 
 
+def whole(reply: Specification) -> Specification:
+    """The specification with its requirements written out where its text has the line that stands for them."""
+    listed = "\n".join(_item(requirement) for requirement in reply.requirements)
+    lines = (listed if line.strip() == REQUIREMENTS else line for line in reply.markdown.split("\n"))
+    return reply.model_copy(update={"markdown": "\n".join(lines)})
+
+
+def _item(requirement: Requirement) -> str:
+    """One item of a list; further lines stand further in, as Markdown wants it."""
+    first, *more = requirement.text.strip().splitlines()
+    return "\n".join([f"- **{requirement.id}** {first}", *(f"  {line}".rstrip() for line in more)])
+
+
 def problems_of(reply: Specification, files: Sequence[str]) -> list[str]:
     """What the model has to correct: unknown modules, requirements that the text does not hold."""
+    reply = whole(reply)
     problems = [*_module_problems(reply, files), *_requirement_problems(reply)]
     problems += [
         f"line {number} of the Markdown looks like {what}; use a placeholder"
@@ -95,7 +114,7 @@ def _requirement_problems(reply: Specification) -> list[str]:
     ids = [requirement.id for requirement in reply.requirements]
     repeated = [f"requirement {each} is listed twice" for each in sorted(set(ids)) if ids.count(each) > 1]
     unsaid = [
-        f"requirement {each} does not appear in the Markdown; state it there under its id"
+        f"requirement {each} does not appear in the Markdown; put the line `{REQUIREMENTS}` there, or state it under its id"
         for each in dict.fromkeys(ids)
         if each not in reply.markdown
     ]

@@ -79,7 +79,9 @@ ARCHITECTURE = (
     Row(
         "requirement-unsaid",
         lambda: specified(requirements=(Requirement(id="R9", text="It adds.", section=""),)),
-        ("requirement R9 does not appear in the Markdown; state it there under its id",),
+        (
+            "requirement R9 does not appear in the Markdown; put the line `{requirements}` there, or state it under its id",
+        ),
     ),
     Row(
         "secret",

@@ -241,3 +241,24 @@ def test_what_a_review_of_the_specification_asks_for_is_told_with_its_place() ->
     told = "\n".join(place.model.asked)
     assert "ann asked for changes in a review of #12" in told
     assert "- Say what happens to text.\n- docs/specs/7.md:3: Always?" in told
+
+
+def test_the_model_writes_requirements_once_and_the_text_has_them() -> None:
+    requirements = (
+        Requirement(id="R1", text="add(2, 2) is 4.", section="Requirements"),
+        Requirement(
+            id="R2", text="Text is refused:\n\n```python\nadd('a', 1)\n```\n", section="Requirements"
+        ),
+    )
+    text = "# Let add() add\n\n## Requirements\n\n  {requirements}\n\n## Design\n\nUse `{requirements}` elsewhere.\n"
+    reply = SPECIFICATION.model_copy(update={"markdown": text, "requirements": requirements})
+
+    outcome = run(task("architecture"), ports(reply))
+
+    assert isinstance(outcome, Succeeded)
+    written = (
+        "# Let add() add\n\n## Requirements\n\n- **R1** add(2, 2) is 4.\n- **R2** Text is refused:\n\n"
+        "  ```python\n  add('a', 1)\n  ```\n\n## Design\n\nUse `{requirements}` elsewhere.\n"
+    )
+    assert outcome.output["markdown"] == written
+    assert outcome.effects[0].files[0].text == written  # type: ignore[union-attr]  # the first effect commits the file
