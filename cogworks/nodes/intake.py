@@ -16,7 +16,7 @@ from cogworks.sight.question import About
 
 MIN_WORDS = 8
 """Of title and body together; less than this cannot be classified."""
-MAX_PASSAGES = 3
+MAX_PASSAGES = 5
 """Of the issue that say together what is right."""
 MAX_ORDERS = 3
 """Passages that try to steer whoever reads them; a person who is shown as many reads the issue."""

@@ -121,9 +121,10 @@ INTAKE = (
     Row(
         "passages",
         lambda: classified(
-            says_what_is_right="a\n\nb\n\nc\n\nd", item=ITEM.model_copy(update={"body": "d c b a"})
+            says_what_is_right="a\n\nb\n\nc\n\nd\n\ne\n\nf",
+            item=ITEM.model_copy(update={"body": "f e d c b a"}),
         ),
-        ("`says_what_is_right` has 4 passages; 3 at most say what is right, choose those",),
+        ("`says_what_is_right` has 6 passages; 5 at most say what is right, choose those",),
     ),
     Row(
         "duplicate-and-fixed",

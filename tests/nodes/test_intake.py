@@ -234,8 +234,8 @@ def test_code_and_several_sentences_may_say_what_is_right(quote: str) -> None:
             "`says_what_is_right` is 'add(3, 3) is 6', which is not in the issue",
         ),
         (
-            "Adding is wrong.\n\n4\n\n>>> add(2, 2)\n\nIt has to be a `TypeError`.",
-            "`says_what_is_right` has 4 passages; 3 at most",
+            "Adding is wrong.\n\n4\n\n>>> add(2, 2)\n\nIt has to be a `TypeError`.\n\n>>> add(0, 1)\n\n4",
+            "`says_what_is_right` has 6 passages; 5 at most",
         ),
     ],
     ids=["invented", "too many"],
