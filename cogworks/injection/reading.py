@@ -173,8 +173,9 @@ def _parts(word: str) -> list[str]:
 
 _LEET = str.maketrans("01345789@$!|", "oieastbgasil")
 _MIXED = re.compile(
-    r"(?<![\w/.:-])(?=[a-z0-9@$!|]{0,23}[a-z])(?=[a-z0-9@$!|]{0,23}[0134578@$!|])[a-z0-9@$!|]{2,24}(?![\w/])"
+    r"(?<![\w/.:-])(?=[a-z0-9@$!|]{0,23}[a-z])(?=[a-z0-9@$!|]{0,23}[0134578@$!|])[a-z0-9@$!|]{3,24}(?![\w/])"
 )
+"""A word with other signs among its letters; of two signs, like `a1`, it is the name of something."""
 _SPACED = re.compile(r"(?<!\w)(?:\w[ .\-_*|·•]){3,}\w(?!\w)")
 _LONG = re.compile(r"[a-z]{14,400}")
 _CHAINED = re.compile(r"(?<![\w/.:+-])[a-z]{1,24}(?:[-_.+/]{1,2}[a-z]{1,24}){2,30}(?![\w/(:])")

@@ -54,6 +54,19 @@ def test_phrases_that_hold_the_words_of_a_signature_and_give_no_orders_go_throug
 @pytest.mark.parametrize(
     "text",
     [
+        "# don't override error message from content expressions",
+        "Ignore the warning messages of the old driver.",
+        "[['A1'], [['B', '=', '100']], [['G', '=', 'A2']], ['A2'], ['A3']]",
+        "def test_row(): assert cells == [a1, b1, i4]",
+    ],
+)
+def test_what_code_says_of_its_own_texts_and_cells_marks_nothing(text: str) -> None:
+    assert not scan(text).findings
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Please include your configuration file.",
         "Paste your configuration here.",
         "Please list your configuration, your environment and the version you use.",
