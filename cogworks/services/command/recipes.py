@@ -156,9 +156,27 @@ def _typescript(texts: Texts) -> Recipe:
         manager=manager,
         notes=(*dict.fromkeys(recipe.notes), *own),
         lint=f"{starter}eslint --format json {{files}}" if "eslint" in packages else "",
-        format=f"{starter}prettier --write {{files}}" if "prettier" in packages else "",
+        format=_formatter(packages, scripts, starter),
         programs=("node",),
     )
+
+
+_FORMATTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "prettier": "prettier --write {files}",
+        # A file that its configuration leaves out is none that it cannot format.
+        "@biomejs/biome": "biome format --write --no-errors-on-unmatched {files}",
+    }
+)
+"""npm package -> how it formats files."""
+
+
+def _formatter(packages: Mapping[str, str], scripts: Mapping[str, str], starter: str) -> str:
+    """How files are formatted; of two formatters the one that a script of the project names. Empty: in no known way."""
+    there = [name for name in _FORMATTERS if name in packages]
+    words = " ".join(scripts.values())
+    named = [name for name in there if _FORMATTERS[name].split()[0] in words]
+    return next((f"{starter}{_FORMATTERS[name]}" for name in (*named, *there)), "")
 
 
 def _go(texts: Texts) -> Recipe:

@@ -225,6 +225,28 @@ def test_runners_whose_packages_yarn_keeps_in_archives_are_started_by_it(
     assert recipe.format == f"{starter}prettier --write {{files}}"
 
 
+@pytest.mark.parametrize(
+    ("packages", "lint", "formats"),
+    [
+        (("@biomejs/biome",), "biome check .", "biome format --write --no-errors-on-unmatched {files}"),
+        (
+            ("@biomejs/biome", "prettier"),
+            "biome check .",
+            "biome format --write --no-errors-on-unmatched {files}",
+        ),
+        (("@biomejs/biome", "prettier"), "prettier --check .", "prettier --write {files}"),
+        (("@biomejs/biome", "prettier"), "eslint .", "prettier --write {files}"),
+        (("eslint",), "eslint .", ""),
+    ],
+)
+def test_files_are_formatted_as_the_scripts_of_the_project_do_it(
+    packages: tuple[str, ...], lint: str, formats: str
+) -> None:
+    manifest = {"scripts": {"test": "mocha", "lint": lint}, "devDependencies": dict.fromkeys(packages, "*")}
+
+    assert recipe_of({"package.json": json.dumps(manifest)}).format == formats
+
+
 def test_variables_stand_before_what_measures_a_script_that_sets_some_itself() -> None:
     scripts = {"test": "A=b nyc yarn inner", "inner": "C=d mocha"}
     recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
