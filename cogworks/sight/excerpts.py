@@ -141,7 +141,7 @@ class _Excerpt:
             taken.add(place)
             if part and tokens_of(numbered_slices(self._lines, attempt)) <= left:
                 chosen = attempt
-                waiting = self._with_used(self._used(place, taken), waiting)
+                waiting = self._with_used(place, self._used(place, taken), waiting)
         if not chosen:
             return None
         chosen = closed(self._lines, chosen, left)
@@ -233,13 +233,23 @@ class _Excerpt:
             return attempt
         return [] if is_short else None
 
-    def _with_used(self, used: Sequence[int], waiting: Sequence[int]) -> list[int]:
-        """What is used comes first; of a function that the request names, after the others that it names."""
-        named = [] if self._is_test else [*takewhile(self._is_asked_for, waiting)]
-        if not self._is_test:
+    def _with_used(self, place: int, used: Sequence[int], waiting: Sequence[int]) -> list[int]:
+        """What is used comes first: of a function that the request names, after the others that it names, and what those use
+        themselves after all of that."""
+        if not used:
+            return [*waiting]
+        if self._is_test:
+            return [*used, *(each for each in waiting if each not in used)]
+        is_direct = self._is_asked_for(place)
+        first = [
+            *takewhile(
+                lambda each: self._is_asked_for(each) or (not is_direct and each in self._called), waiting
+            )
+        ]
+        if is_direct:
             self._called |= frozenset(used)
             self._about |= self._called
-        return [*named, *used, *(place for place in waiting[len(named) :] if place not in used)]
+        return [*first, *used, *(each for each in waiting[len(first) :] if each not in used)]
 
     def _is_meant(self, place: int) -> bool:
         """Whether the request names a definition, what the heading of a section is about, or a test by its title."""
@@ -262,7 +272,7 @@ class _Excerpt:
         if self._is_test:
             return used_by_test(place, self._definitions, self._own_text(place), but=taken)
         own = self._definitions[place]
-        if not self._is_asked_for(place):
+        if not (self._is_asked_for(place) or place in self._called):
             return []
         if own.kind in VALUES:
             # Of one that is only named, who uses it would take the room of what was asked for.

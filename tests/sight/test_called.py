@@ -36,6 +36,19 @@ def test_what_a_named_function_calls_in_its_file_comes_before_what_only_shares_w
     assert [line for line in SPLIT.splitlines() if line in shown] == SPLIT.splitlines()
 
 
+DEEP = URLS.replace("    return part_1\n", "    return _first_of(part_1)\n") + (
+    "\n\ndef _first_of(parts):\n    return _deeper(parts)[0]\n\n\ndef _deeper(parts):\n    return [*parts]\n"
+)
+
+
+def test_what_the_called_functions_call_themselves_comes_next_and_no_further() -> None:
+    shown = [*shown_lines(part_of("src/urls.py", DEEP, SAFE, room_tokens=2_600)).values()]
+
+    assert [line for line in SPLIT.splitlines()[:-1] if line in shown] == SPLIT.splitlines()[:-1]
+    assert "    return _deeper(parts)[0]" in shown
+    assert "    return [*parts]" not in shown
+
+
 def test_what_the_documentation_of_a_function_says_is_no_call() -> None:
     shown = shown_lines(part_of("src/urls.py", URLS, SAFE, room_tokens=2_600)).values()
 
