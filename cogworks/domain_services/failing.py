@@ -35,9 +35,9 @@ _FRAME = re.compile(r"(?P<file>[^\s:][^:\n]{0,400}):\d+: in ")
 _OUTSIDE = re.compile(r"[</]|\.\.[/\\]|[A-Za-z]:\\")
 _INSTALLED = re.compile(r"(?:^|[/\\])(?:site-packages|dist-packages|node_modules|\.venv|\.tox)[/\\]")
 _STACK = re.compile(
-    r"\s+at [^\n]{0,300}(?:node_modules/|node:internal|\b(?:java|jdk|sun|junit|org\.junit)\.)"
+    r"\s+at [^\n]{0,300}(?:node_modules/|node:internal|\b(?:java|jdk|sun|junit|org\.junit)\.|<anonymous>\)?$|\(native\)$)"
 )
-"""A frame of a runner in the languages that write one on a line."""
+"""A frame of a runner, or of the language itself, in the languages that write one on a line."""
 _LATER = re.compile(
     r"(?:at|from) \S"
     r"|(?:# )?\[?[\w./\\-]{1,300}:\d+(?::\d+)?(?::in [^\n]{0,200})?\]?:?$"

@@ -57,6 +57,21 @@ def test_frames_of_a_runner_that_writes_them_on_one_line_are_counted_too() -> No
     ]
 
 
+def test_frames_of_the_language_itself_count_among_those_of_the_runner() -> None:
+    said = (
+        "AssertionError: 1 == 2\n    at src/add.spec.ts:3:4\n    at run (node_modules/vitest/a.js:1:1)\n"
+        "    at new Promise (<anonymous>)\n    at Array.map (<anonymous>)\n    at run (node_modules/vitest/a.js:2:1)\n"
+        "    at src/other.ts:9:1"
+    )
+
+    assert excerpt(said).splitlines() == [
+        "AssertionError: 1 == 2",
+        "    at src/add.spec.ts:3:4",
+        "[4 frame(s) of the runner or of installed packages]",
+        "    at src/other.ts:9:1",
+    ]
+
+
 def test_the_cause_is_what_was_raised_last() -> None:
     chained = "E   KeyError: 'a'\n\nDuring handling of the above exception:\na.py:1: in f\nE   ValueError: b\nE   more"
 

@@ -79,7 +79,7 @@ class Trials:
         if len(passing) == len(failed):
             return "\n\nWithout the edits none of these fails."
         if not passing:
-            return "\n\nWithout the edits none of these failing tests is there."
+            return "\n\nThese failing tests are new: without the edits there is none of them."
         return f"\n\nOf these failing tests these pass without the edits: {listed(passing)}. The others are not there."
 
     def _runnable(self, failed: str, tests: Sequence[str]) -> Sequence[str]:

@@ -115,7 +115,7 @@ def test_tests_that_only_the_edits_make_are_no_failures_of_the_edits() -> None:
     assert said[0].endswith(
         "\n\nOf these failing tests these pass without the edits: tests/test_a.py::test_b. The others are not there."
     )
-    assert said[1].endswith("\n\nWithout the edits none of these failing tests is there.")
+    assert said[1].endswith("\n\nThese failing tests are new: without the edits there is none of them.")
 
 
 def test_nothing_is_said_of_what_could_not_be_run_to_the_end_without_the_edits() -> None:
