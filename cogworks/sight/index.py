@@ -92,6 +92,11 @@ class Index:
         cards = frozenset(self._store.defining(name))
         return tuple(each.path for each in self.documents if each.card in cards)
 
+    def has_words(self, path: str) -> bool:
+        """Whether a file says anything; a font, an image and an empty file do not."""
+        document = self._by_path.get(path)
+        return document is not None and document.length > 0
+
     def kind(self, path: str) -> Kind | None:
         """What a file is; None: there is none."""
         document = self._by_path.get(path)

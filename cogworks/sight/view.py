@@ -259,7 +259,7 @@ class _View:
         named: list[Shown] = []
         most = _MAX_NAMED_AGAIN if self._lists_all else len(ranked)
         for each in ranked:
-            if each.path in shown or each.kind not in FILLING:
+            if each.path in shown or each.kind not in FILLING or not self._index.has_words(each.path):
                 continue
             if len(named) == most:
                 break

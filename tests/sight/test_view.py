@@ -586,3 +586,19 @@ def test_a_test_that_the_request_names_by_its_title_is_shown_whole() -> None:
     assert not any(
         "basket([])" in each.text for each in first_view(index, about._replace(text="`rounded`")).files
     )
+
+
+def test_files_without_words_are_not_named_as_files_that_may_matter() -> None:
+    many = {f"src/shop/part_{number}.py": f"PRICE_{number} = {number}\n" for number in range(400)}
+    texts: dict[str, str] = {
+        **SHOP,
+        **many,
+        "src/shop/__init__.py": "",
+        "src/shop/price.woff": "",
+        "src/prices.bin": "\1\2",
+    }
+
+    named = {each.path for each in first_view(index_of(texts), PRICES).named}
+
+    assert any(path.startswith("src/shop/part_") for path in named)
+    assert named.isdisjoint({"src/shop/__init__.py", "src/shop/price.woff", "src/prices.bin"})
