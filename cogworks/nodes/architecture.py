@@ -1,6 +1,7 @@
 """What shall be built and why: a specification in Markdown, put to people as a pull request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cogworks.codebase.unwritable import secrets_in
 from cogworks.forge.effects import FileText
@@ -17,6 +18,9 @@ from cogworks.sight.question import About
 
 REQUIREMENTS = "{requirements}"
 """The line that stands for the requirements in the text of a model, so that nobody pays for them twice."""
+
+
+_NO_USE = frozenset({"says_what_is_right", "orders", "questions", "pipeline", "language"})
 
 
 def run(task: NodeTask, ports: NodePorts) -> Outcome:
@@ -40,7 +44,11 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     files = workspace.files()
     question = Question(
         prompt="architecture",
-        variables={"item": issue(task.item), "classification": classification, **view_variables(view)},
+        variables={
+            "item": issue(task.item),
+            "classification": of_use(classification),
+            **view_variables(view),
+        },
         view=view,
         reply_type=Specification,
         check=lambda reply: problems_of(reply, files),
@@ -68,6 +76,11 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         ),
         summary=f"specification with {len(reply.requirements)} requirements: {reply.title}",
     )
+
+
+def of_use(classification: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a classification an architect can use: nothing that is empty, and nothing that the issue itself says or the program decides."""
+    return {name: value for name, value in classification.items() if value and name not in _NO_USE}
 
 
 def whole(reply: Specification) -> Specification:

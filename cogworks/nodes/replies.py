@@ -20,7 +20,7 @@ class Scope(Part):
     files: int = Field(ge=0)
     """Files that will be created or modified, tests included."""
     interfaces: int = Field(ge=0)
-    """Public functions, classes or commands that will be added or changed."""
+    """Public functions, classes or commands that appear or go, or get another signature; not those that only do something else."""
     complexity: Literal["low", "medium", "high"]
 
 

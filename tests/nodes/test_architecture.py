@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
-from cogworks.nodes.architecture import problems_of, run
+from cogworks.nodes.architecture import of_use, problems_of, run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import AffectedModule, DependencyChange, Requirement, Specification
 from cogworks.nodes.task import Conventions, Learnt
@@ -262,3 +262,16 @@ def test_the_model_writes_requirements_once_and_the_text_has_them() -> None:
     )
     assert outcome.output["markdown"] == written
     assert outcome.effects[0].files[0].text == written  # type: ignore[union-attr]  # the first effect commits the file
+
+
+def test_the_architect_is_told_of_the_classification_what_is_of_use() -> None:
+    classification = {
+        "type": "bug_fix",
+        "says_what_is_right": "add(2, 2) is 4.",
+        "is_wrong_about": "There is no option.",
+        "known_because": "",
+        "duplicate_of": 0,
+        "pipeline": "default",
+    }
+
+    assert of_use(classification) == {"type": "bug_fix", "is_wrong_about": "There is no option."}

@@ -206,6 +206,7 @@ class GovernedLooks:
 
 
 _UNFIT = re.compile(r'[<>"]')
+_NAME_CHARS = 160
 _SPARE = 10
 """What is longer by a tenth is not worth another turn."""
 
@@ -221,7 +222,12 @@ def _named(look: Mapping[str, Any]) -> str:
         *(look.get("look"), look.get("target"), text, tests),
         f"with edits of {', '.join(edited)}" if edited else "",
     ]
-    return " ".join(str(word) for word in words if word)[:160]
+    name = " ".join(str(word) for word in words if word)
+    return (
+        name
+        if len(name) <= _NAME_CHARS
+        else f"{name[:_NAME_CHARS].rpartition(' ')[0] or name[:_NAME_CHARS]} …"
+    )
 
 
 def rooms_of(results: Sequence[str]) -> list[int]:

@@ -1,6 +1,7 @@
 """One turn of looks: on record, under the policy, between delimiters nobody forges."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -282,6 +283,14 @@ def test_long_results_share_what_short_ones_leave(sizes: list[int]) -> None:
     assert all(room <= MAX_LOOK_CHARS for room in rooms)
     assert max(cut, default=0) - min(cut, default=0) <= 1
     assert not cut or max(cut) == MAX_LOOK_CHARS or sum(shown) > MAX_TURN_CHARS - len(sizes)
+
+
+def test_a_long_name_of_a_look_ends_with_a_whole_word() -> None:
+    text = looks().carry_out([{"look": "search", "text": "price " * 40}])
+
+    (name,) = re.findall(r"result 1: ([^\"]+)\"", text)
+    assert name.endswith("price …")
+    assert len(name) <= 163
 
 
 def test_the_guide_says_how_much_one_reply_may_show() -> None:
