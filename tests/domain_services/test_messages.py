@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks.domain_services.answers import fields_of
 from cogworks.domain_services.messages import (
     Diagnostic,
     ErrorCode,
@@ -79,6 +80,19 @@ def test_every_message_is_one_line_and_comes_back_equal(request_id: str, artifac
 
     assert line.count(b"\n") == 1
     assert Request.model_validate_json(line) == request
+
+
+@given(st.text(st.characters(codec=None), max_size=20), st.sampled_from(["\ud83d", "\udcff", "\ude00\ud83d"]))
+def test_half_a_character_spoils_no_message(text: str, half: str) -> None:
+    case = TestCase(id=f"t.ts::{half}", outcome="failed", message=f"{text}{half}")
+    response = Response(request_id="1", status="success", result={"cases": [fields_of(case)]})
+
+    line = frame(response)
+
+    shown = Response.model_validate_json(line).result["cases"][0]
+    assert line.count(b"\n") == 1
+    assert shown["id"] == f"t.ts::{'?' * len(half)}"
+    assert shown["message"] == f"{text}{half}".encode(errors="replace").decode()
 
 
 def test_unknown_fields_of_a_later_minor_version_are_ignored() -> None:
