@@ -144,6 +144,14 @@ class ServiceProcess:
 
     def _last_words(self) -> str:
         with suppress(OSError):
-            text = self._log.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").strip()
+            text = _end(self._log.read_bytes()).decode(errors="replace").strip()
             return f"; it said last:\n{text}" if text else ""
         return ""
+
+
+def _end(said: bytes) -> bytes:
+    """The end of what was said, from the beginning of a line on: half a word says nothing."""
+    if len(said) <= _TAIL_BYTES:
+        return said
+    tail = said[-_TAIL_BYTES:]
+    return tail.partition(b"\n")[2] or tail

@@ -371,3 +371,19 @@ def test_a_service_that_cannot_start_prints_no_secret_of_ours(tmp_path: Path) ->
 
     assert "it said last" in str(caught.value)
     assert "no licence" not in str(caught.value)
+
+
+def test_of_a_service_that_said_much_the_last_whole_lines_are_shown(tmp_path: Path) -> None:
+    own = bench("talks-much", tmp_path)
+    start = ServiceClient(
+        lambda: ServiceProcess(own.command, environment=os.environ, start_s=10.0),
+        name="scripted",
+        limits=Limits(attempts=1),
+    )
+    with start as service, pytest.raises(ServiceFailed) as caught:
+        service.handshake()
+
+    lines = str(caught.value).partition("it said last:\n")[2].splitlines()
+    assert lines[0].startswith("frame ")
+    assert "frame 399 of a long traceback" in str(caught.value)
+    assert len(lines) < 80

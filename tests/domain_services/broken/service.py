@@ -216,6 +216,8 @@ def main() -> None:
     behaviour, journal, path = sys.argv[1], Path(sys.argv[2]), sys.argv[4]
     if behaviour == "not-starting":
         sys.exit("no licence")
+    if behaviour == "talks-much":
+        sys.exit("".join(f"frame {number} of a long traceback\n" for number in range(400)))
     if behaviour == "immortal":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if behaviour == "leaves-a-child":
