@@ -105,6 +105,14 @@ _DATA = frozenset(
 _MANIFESTS = frozenset(
     {"package.json", "composer.json", "tsconfig.json", "makefile", "dockerfile", "go.mod", "setup.cfg"}
 )
+_SETTINGS = re.compile(
+    r"(?:(?P<of>[\w-]+)(?:\.[\w-]+)*\.(?:config|conf)|gulpfile|gruntfile|\.[\w-]+rc)\.[cm]?[jt]s$"
+)
+"""Settings of tools that are written as programs."""
+_TOOLS = frozenset(
+    ["astro", "ava", "babel", "commitlint", "cypress", "docusaurus", "esbuild", "eslint", "jest", "karma", "metro", "next", "nuxt", "playwright", "postcss", "prettier", "protractor", "rolldown", "rollup", "stylelint", "svelte", "tailwind", "tsdown", "tsup", "vite", "vitest", "wdio", "webpack"]
+)
+"""Whose settings lie in any folder; what else is called so there may be code, as `app.config.ts` is."""
 _TEST_FOLDERS = frozenset(
     {"test", "tests", "testing", "spec", "specs", "__tests__", "testdata", "testsuite", "fixtures", "e2e"}
 )
@@ -126,6 +134,11 @@ class _Place(NamedTuple):
         )
 
 
+def _sets_a_tool(path: str, name: str) -> bool:
+    match = _SETTINGS.match(name)
+    return match is not None and ("/" not in path or match["of"] is None or match["of"] in _TOOLS)
+
+
 _RULES: tuple[tuple[Kind, Callable[[_Place], object]], ...] = (
     (Kind.VENDORED, lambda at: at.folders & _VENDORED_FOLDERS or _VENDORED_NAMES.match(at.name)),
     (Kind.LOCK, lambda at: at.name in _LOCKS or at.suffix == ".lock"),
@@ -139,6 +152,7 @@ _RULES: tuple[tuple[Kind, Callable[[_Place], object]], ...] = (
     (Kind.TEST, lambda at: at.suffix == ".txt" and at.folders & _TEST_FOLDERS),
     (Kind.DOCUMENT, lambda at: at.suffix in _DOCUMENTS or (not at.suffix and at.name.startswith("readme"))),
     (Kind.CONFIGURATION, lambda at: at.name in _MANIFESTS or at.suffix in _CONFIGURATIONS),
+    (Kind.CONFIGURATION, lambda at: _sets_a_tool(at.path, at.name) or at.path.startswith(".github/")),
     (Kind.DATA, lambda at: at.suffix in _DATA or not at.suffix),
     (Kind.TEST, lambda at: is_test(at.path)),
 )

@@ -30,6 +30,7 @@ from cogworks.repair.localise.symbols import SUFFIXES, symbols_of
 from cogworks.repair.localise.testsources import declared_at, sources_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.index import Index
+from cogworks.sight.kinds import Kind
 from cogworks.vocabulary import Value
 
 _FRAME = re.compile(r"^(?P<artifact>[^\s<>:][^<>:\n]*):(?P<line>[1-9]\d{0,8}): in \S", re.MULTILINE)
@@ -202,7 +203,8 @@ def _neighbourhood_of_tests(
             return graph.nodes, True, graph.truncated
     text = "\n".join([*messages, *tests, *(each.text for each in sources_of(tests, words, rules=rules))])
     own = dict.fromkeys(test.partition("::")[0] for test in tests)
-    files = [*dict.fromkeys(path for path, _ in viewed(words, text, [*own], rules))][:_MOST_FILES]
+    likely = [*dict.fromkeys(path for path, _ in viewed(words, text, [*own], rules))]
+    files = ([path for path in likely if words.kind(path) is Kind.SOURCE] or likely)[:_MOST_FILES]
     symbols = _definitions(files, explorer, explorer.index(files)) if files else ()
     return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
 

@@ -34,6 +34,8 @@ _SET_UPS = frozenset(
 )
 """What runs before a test without being named by it."""
 _AUTOMATIC = "autouse"
+_TITLES = " > "
+"""Between the titles of groups and of a test."""
 
 
 class _Place(NamedTuple):
@@ -78,6 +80,13 @@ def declared_at(tests: Sequence[str], index: Index) -> tuple[tuple[str, int], ..
     return tuple(dict.fromkeys((path, definition.line) for path, definition in places))
 
 
+def _names_in(inside: str) -> list[str]:
+    """The groups and the name of a test by the rest of its id: `TestCart::test_add[1-2]`, or `cart > adds [1, 2]` in other languages."""
+    if _TITLES in inside:
+        return inside.split(_TITLES)
+    return inside.partition("[")[0].split("::")
+
+
 class _Looking:
     """Follows names from failing tests on."""
 
@@ -106,10 +115,21 @@ class _Looking:
     def _tests(self, tests: Sequence[str]) -> Iterator[_Place]:
         for test in tests:
             path, _, inside = test.partition("::")
-            name = inside.partition("[")[0].rpartition("::")[2]
-            for number, each in enumerate(self._definitions(path)):
-                if each.name == name:
-                    yield _Place(path, number)
+            *groups, name = _names_in(inside)
+            named = [
+                _Place(path, number)
+                for number, each in enumerate(self._definitions(path))
+                if each.name == name
+            ]
+            # Groups of other languages have tests of the same title; a class of pytest may come from another file.
+            held = [place for place in named if groups and groups[-1] == self._holder(place)]
+            yield from held or named
+
+    def _holder(self, place: _Place) -> str:
+        """The name of the class or group around a definition; empty: there is none."""
+        definitions = self._definitions(place.path)
+        parent = definitions[place.number].parent
+        return definitions[parent].name if parent >= 0 else ""
 
     def _given(self, place: _Place) -> Iterator[_Place]:
         """What runs before a definition, and what it names."""

@@ -152,5 +152,28 @@ def test_where_no_call_leads_into_the_code_either_the_words_of_the_failure_do(
     assert found.ranking.missing == ("coverage", "stack", "hop")
 
 
+def test_settings_of_tools_are_no_suspects_where_the_words_lead_to_code_as_well() -> None:
+    settings = {"go.config.js": "export function total() { return 'shop_test total wrong' }\n"}
+    explorer = ScriptedExplorer({**GO, **settings}, is_indexed=True)
+
+    found = localise(IN_GO, explorer, rules=TestRules(files=("*_test.go",)))
+
+    assert {each.symbol.artifact for each in found.suspects} <= {"shop.go", "paint.go"}
+
+
+def test_a_test_with_a_title_leads_to_what_it_calls() -> None:
+    texts = {
+        "shop.ts": "export function total(prices: number[]) {\n  return 1\n}\n",
+        "shop.test.ts": "describe('total', () => {\n  it('adds [all]', () => {\n    expect(total([1])).toBe(1)\n  })\n})\n",
+    }
+    nodes = [node("shop.total", (1, 3), hop=1, artifact="shop.ts")]
+    explorer = ScriptedExplorer(texts, nodes=nodes, is_indexed=True)
+    case = TestCase(id="shop.test.ts::total > adds [all]", outcome="failed", message="expected 2 to be 1")
+
+    localise(TestReport(cases=(case,)), explorer, rules=TestRules(files=("*.test.ts",)))
+
+    assert explorer.asked == [(("shop.test.ts:2",), 2, 40)]
+
+
 def test_where_nobody_knows_the_words_of_the_files_there_are_no_suspects() -> None:
     assert localise(IN_GO, ScriptedExplorer(GO), rules=TestRules(files=("*_test.go",))).suspects == ()

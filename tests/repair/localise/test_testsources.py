@@ -68,3 +68,25 @@ def test_names_that_go_round_end_and_what_has_no_room_is_left_out() -> None:
             room_tokens=100,
         )[TEST].partition("def")[0]
     )
+
+
+JASMINE = (
+    "describe('cart', () => {\n  it('is empty [at first]', () => {\n    expect(cart()).toEqual([])\n  })\n})\n\n"
+    "describe('basket', () => {\n  it('is empty [at first]', () => {\n    expect(basket()).toEqual([])\n  })\n})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "also", "never"),
+    [
+        ("cart > is empty [at first]", "expect(cart())", "expect(basket())"),
+        ("basket > is empty [at first]", "expect(basket())", "expect(cart())"),
+    ],
+)
+def test_a_test_of_other_languages_is_known_by_its_titles(test: str, also: str, never: str) -> None:
+    index = Index(MemoryWorkspace({"test/cart.test.js": JASMINE}), Store())
+
+    said = "".join(each.text for each in sources_of([f"test/cart.test.js::{test}"], index))
+
+    assert also in said
+    assert never not in said
