@@ -15,7 +15,6 @@ from cogworks.nodes.shown import close_to, files_of, repository_view, view_varia
 from cogworks.nodes.task import NodeTask
 from cogworks.sight.question import About
 
-
 REQUIREMENTS = "{requirements}"
 """The line that stands for the requirements in the text of a model, so that nobody pays for them twice."""
 

@@ -57,7 +57,7 @@ GUIDE = """\
 ## How to look before you answer
 
 Reply with `looks` (1 to 8 of them; `answer` null) to see more of the repository, or with `answer` (`looks` empty). Never guess what you can read.
-What you get is the repository as it is now, at most 40 000 characters for all looks of one reply.
+You get the repository as it is now, at most 40 000 characters a reply.
 
 - `read`: `target` a path, or `path::name` of a definition; numbered lines from `first_line` to `last_line`, at most 400 or
   18 000 characters at once.

@@ -294,7 +294,7 @@ def test_a_long_name_of_a_look_ends_with_a_whole_word() -> None:
 
 
 def test_the_guide_says_how_much_one_reply_may_show() -> None:
-    assert f"at most {MAX_TURN_CHARS:,} characters for all looks".replace(",", " ") in GUIDE
+    assert f"at most {MAX_TURN_CHARS:,} characters a reply".replace(",", " ") in GUIDE
 
 
 def test_what_is_cut_off_a_result_was_not_seen() -> None:
