@@ -110,7 +110,36 @@ _SETTINGS = re.compile(
 )
 """Settings of tools that are written as programs."""
 _TOOLS = frozenset(
-    ["astro", "ava", "babel", "commitlint", "cypress", "docusaurus", "esbuild", "eslint", "jest", "karma", "metro", "next", "nuxt", "playwright", "postcss", "prettier", "protractor", "rolldown", "rollup", "stylelint", "svelte", "tailwind", "tsdown", "tsup", "vite", "vitest", "wdio", "webpack"]
+    [
+        "astro",
+        "ava",
+        "babel",
+        "commitlint",
+        "cypress",
+        "docusaurus",
+        "esbuild",
+        "eslint",
+        "jest",
+        "karma",
+        "metro",
+        "next",
+        "nuxt",
+        "playwright",
+        "postcss",
+        "prettier",
+        "protractor",
+        "rolldown",
+        "rollup",
+        "stylelint",
+        "svelte",
+        "tailwind",
+        "tsdown",
+        "tsup",
+        "vite",
+        "vitest",
+        "wdio",
+        "webpack",
+    ]
 )
 """Whose settings lie in any folder; what else is called so there may be code, as `app.config.ts` is."""
 _TEST_FOLDERS = frozenset(

@@ -27,7 +27,7 @@ from cogworks.repair.localise.suspects import (
     spectrum_of,
 )
 from cogworks.repair.localise.symbols import SUFFIXES, symbols_of
-from cogworks.repair.localise.testsources import declared_at, sources_of
+from cogworks.repair.localise.testsources import are_titled, called_by, declared_at, sources_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import Kind
@@ -123,7 +123,9 @@ def localise(
     evidence = Evidence(
         spectrum=spectrum,
         traces=traces or None,
-        text="\n".join(messages),
+        text="\n".join(
+            messages if spectrum or traces else [*messages, *_said_by(sorted(ids), explorer, rules)]
+        ),
         calls=index.calls if index else (),
         knows_hops=knows_hops,
     )
@@ -193,20 +195,33 @@ def _neighbourhood_of_tests(
     """The same where no stack and no coverage leads into the code, as in most languages when an assertion of a test fails.
 
     What the tests call; where that leads nowhere, the definitions in the files that say most of what the tests and their failures say.
+    Tests with titles are no definitions of the code, so what they call is compared by name, and both are looked at.
     """
     words = explorer.words()
     if words is None:
         return (), False, False
-    if places := [f"{path}:{line}" for path, line in declared_at(tests, words)]:
+    is_by_name = are_titled(tests)
+    begins = called_by(tests, words, rules=rules) if is_by_name else declared_at(tests, words)
+    near: Sequence[CallNode] = ()
+    if places := [f"{path}:{line}" for path, line in begins]:
         graph = explorer.call_graph(places, hops=reach.hops, most=reach.most_nodes)
         if graph is not None and _has_suspects(graph.nodes, rules):
-            return graph.nodes, True, graph.truncated
+            if not is_by_name:
+                return graph.nodes, True, graph.truncated
+            near = graph.nodes
     text = "\n".join([*messages, *tests, *(each.text for each in sources_of(tests, words, rules=rules))])
     own = dict.fromkeys(test.partition("::")[0] for test in tests)
     likely = [*dict.fromkeys(path for path, _ in viewed(words, text, [*own], rules))]
     files = ([path for path in likely if words.kind(path) is Kind.SOURCE] or likely)[:_MOST_FILES]
     symbols = _definitions(files, explorer, explorer.index(files)) if files else ()
-    return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
+    known = {node.symbol.id for node in near}
+    return [*near, *(CallNode(symbol=each, hop=0) for each in symbols if each.id not in known)], False, False
+
+
+def _said_by(tests: Sequence[str], explorer: Explorer, rules: TestRules) -> list[str]:
+    """The names of tests and what stands in them: where nothing else leads to the fault, what a failure says is too little."""
+    words = explorer.words()
+    return [*tests, *(each.text for each in (sources_of(tests, words, rules=rules) if words else ()))]
 
 
 def _has_suspects(nodes: Sequence[CallNode], rules: TestRules) -> bool:

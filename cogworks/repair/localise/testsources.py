@@ -12,6 +12,7 @@ from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import Index
+from cogworks.sight.kinds import Kind
 from cogworks.sight.stretches import tokens_of
 
 TESTS_ROOM_TOKENS = 3_000
@@ -34,8 +35,44 @@ _SET_UPS = frozenset(
 )
 """What runs before a test without being named by it."""
 _AUTOMATIC = "autouse"
+_CALL = re.compile(r"(?<![\w$])(?P<name>[A-Za-z_$][\w$]{2,80})\(")
+_MOST_FILES_OF_A_NAME = 3
+"""What more files define is a common word, as `test` and `push` are."""
 _TITLES = " > "
 """Between the titles of groups and of a test."""
+
+
+def are_titled(tests: Sequence[str]) -> bool:
+    """Whether their ids are made of titles, so that no definition of the code is the test itself."""
+    return bool(tests) and all(
+        _TITLES in test or not _IDENTIFIER.fullmatch(_names_in(_inside(test))[-1]) for test in tests
+    )
+
+
+def called_by(tests: Sequence[str], index: Index, *, rules: TestRules) -> tuple[tuple[str, int], ...]:
+    """File and line of what tests call by a name that few files define, in the order of the calls; what lies among tests is left out."""
+    looking = _Looking(index, rules)
+    names = dict.fromkeys(
+        match["name"]
+        for place in list(dict.fromkeys(looking.found(tests)))[:_MAX_TESTS]
+        for match in _CALL.finditer(looking.text(place))
+    )
+    return tuple(
+        (path, each.line)
+        for name in names
+        if 0 < len(paths := _code_defining(name, index, rules)) <= _MOST_FILES_OF_A_NAME
+        for path in paths
+        for each in index.cards([path])[path].definitions
+        if each.name == name
+    )
+
+
+def _code_defining(name: str, index: Index, rules: TestRules) -> list[str]:
+    return [
+        path
+        for path in index.paths_defining(name)
+        if index.kind(path) is Kind.SOURCE and matching(path, rules.files) is None
+    ]
 
 
 class _Place(NamedTuple):
@@ -80,6 +117,10 @@ def declared_at(tests: Sequence[str], index: Index) -> tuple[tuple[str, int], ..
     return tuple(dict.fromkeys((path, definition.line) for path, definition in places))
 
 
+def _inside(test: str) -> str:
+    return test.partition("::")[2]
+
+
 def _names_in(inside: str) -> list[str]:
     """The groups and the name of a test by the rest of its id: `TestCart::test_add[1-2]`, or `cart > adds [1, 2]` in other languages."""
     if _TITLES in inside:
@@ -107,6 +148,14 @@ class _Looking:
             latest = list(dict.fromkeys(latest))
             seen.update(latest)
 
+    def found(self, tests: Sequence[str]) -> Iterator[_Place]:
+        """The tests themselves."""
+        yield from self._tests(tests)
+
+    def text(self, place: _Place) -> str:
+        """What stands in a definition."""
+        return _text(self._index, place.path, self._lines(place))
+
     def declarations(self, tests: Sequence[str]) -> Iterator[tuple[str, Outlined]]:
         """The tests themselves, the first of them."""
         for place in list(dict.fromkeys(self._tests(tests)))[:_MAX_TESTS]:
@@ -114,8 +163,8 @@ class _Looking:
 
     def _tests(self, tests: Sequence[str]) -> Iterator[_Place]:
         for test in tests:
-            path, _, inside = test.partition("::")
-            *groups, name = _names_in(inside)
+            path = test.partition("::")[0]
+            *groups, name = _names_in(_inside(test))
             named = [
                 _Place(path, number)
                 for number, each in enumerate(self._definitions(path))

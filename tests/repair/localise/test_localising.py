@@ -170,9 +170,10 @@ def test_a_test_with_a_title_leads_to_what_it_calls() -> None:
     explorer = ScriptedExplorer(texts, nodes=nodes, is_indexed=True)
     case = TestCase(id="shop.test.ts::total > adds [all]", outcome="failed", message="expected 2 to be 1")
 
-    localise(TestReport(cases=(case,)), explorer, rules=TestRules(files=("*.test.ts",)))
+    found = localise(TestReport(cases=(case,)), explorer, rules=TestRules(files=("*.test.ts",)))
 
-    assert explorer.asked == [(("shop.test.ts:2",), 2, 40)]
+    assert found.suspects[0].symbol.id == "shop.total"
+    assert explorer.asked[0] == (("shop.ts:1",), 2, 40)
 
 
 def test_where_nobody_knows_the_words_of_the_files_there_are_no_suspects() -> None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from cogworks.repair.localise.testsources import sources_of
+from cogworks.repair.localise.testsources import are_titled, called_by, sources_of
+from cogworks.repair.violations import TestRules
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
 from tests.fakes import MemoryWorkspace
@@ -90,3 +91,34 @@ def test_a_test_of_other_languages_is_known_by_its_titles(test: str, also: str, 
 
     assert also in said
     assert never not in said
+
+
+@pytest.mark.parametrize(
+    ("tests", "titled"),
+    [
+        (("test/cart.test.js::cart > is empty",), True),
+        (("test/cart.test.js::is empty",), True),
+        (("test/cart_test.rb::CartTest > test_empty",), True),
+        (("tests/test_cart.py::TestCart::test_empty[a > b]",), True),
+        (("tests/test_cart.py::test_empty[0]", "cart_test.go::TestEmpty"), False),
+        (("test/cart.test.js::cart > is empty", "tests/test_cart.py::test_empty"), False),
+        ((), False),
+    ],
+)
+def test_ids_that_are_made_of_titles_are_known(tests: tuple[str, ...], titled: bool) -> None:
+    assert are_titled(tests) is titled
+
+
+def test_what_a_test_calls_by_name_is_found_in_the_code_unless_many_files_define_it() -> None:
+    made = {f"src/made_{number}.js": "export function push(x) { return x }\n" for number in range(4)}
+    files = {
+        "test/cart.test.js": "it('adds', () => {\n  const c = cart(1)\n  c.push(total(c), help())\n})\n\nfunction help() {}\n",
+        "src/cart.js": "// A cart.\nexport function cart(n) { return [n] }\n\nexport function total(c) { return 0 }\n",
+        "test/total.test.js": "function total() {}\n",
+        **made,
+    }
+    index = Index(MemoryWorkspace(files), Store())
+
+    found = called_by(["test/cart.test.js::adds"], index, rules=TestRules(files=("test/**",)))
+
+    assert found == (("src/cart.js", 2), ("src/cart.js", 4))
