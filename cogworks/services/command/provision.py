@@ -67,7 +67,7 @@ def provided(
     machine: Machine,
     *,
     limit_s: float | None = None,
-    hints: Callable[[Setup], tuple[str, ...]] = lambda _: (),
+    hints: Callable[[Setup, str], tuple[str, ...]] = lambda *_: (),
 ) -> Iterator[Provision]:
     """What is there for a run, for the length of a `with` block.
 
@@ -76,7 +76,7 @@ def provided(
 
     Args:
         limit_s: how long a setup may take; None: none is run, and what is not there is not there.
-        hints: asked where the setup fails: what to do, in words.
+        hints: asked where the setup fails, with what it printed: what to do, in words.
 
     Raises:
         NotBuilt: the setup did not finish.
@@ -121,7 +121,7 @@ def _maker(
     checkout: Checkout,
     tools: Toolchain,
     machine: Machine,
-    hints: Callable[[], tuple[str, ...]],
+    hints: Callable[[str], tuple[str, ...]],
 ) -> Callable[[Path, float], Mapping[str, Any]]:
     """What runs the setup and fills a folder with its layer."""
     # Slow to import, and seldom needed: a layer is there far more often than it is made.

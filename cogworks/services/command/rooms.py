@@ -18,6 +18,7 @@ from cogworks.services.command.fetching import by_hand
 from cogworks.services.command.ground import Ground, Machine, text_at
 from cogworks.services.command.provision import Provision
 from cogworks.services.command.recipe import REPORT, Recipe
+from cogworks.services.command.refused_node import refused_node
 from cogworks.services.command.reports.cases import MAX_REPORT_BYTES
 from cogworks.services.command.toolchains import ASKING, too_old, version_in, version_line
 from cogworks.services.laid_out import left_out
@@ -311,8 +312,10 @@ def _beside(name: str, own: str, between: str, room: Room, environment: Mapping[
     return {name: f"{own}{between}{there}" if there else own}
 
 
-def hints_about(ground: Ground, machine: Machine, setup: Setup) -> tuple[str, ...]:
+def hints_about(ground: Ground, machine: Machine, setup: Setup, printed: str) -> tuple[str, ...]:
     """What to do about a setup that fails: newer programs, or packages in another way."""
+    if refused := refused_node(printed, setup.lines):
+        return (refused,)
     with open_room(ground, Provision(), machine) as room:
         room.run(":", machine, timeout_s=_VERSIONS_S)
         old = too_old({name: text_at(ground.place, name) for name in ASKING}, room.versions())
