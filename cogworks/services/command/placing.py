@@ -97,9 +97,24 @@ def _parted(before: str, line: str, start: int, with_value: re.Pattern[str]) -> 
         if not word.startswith("-") and not with_value.match(previous)
     ]
     kept = (*words[:start], *(word for word in words[start:] if word not in places))
+    return places_of(places, before=before, line=line)._replace(words=kept)
+
+
+def places_of(places: Sequence[str], *, before: str, line: str) -> NodeLine:
+    """What the places of a command say of the files that it runs, without its words.
+
+    Args:
+        before: the steps before it.
+    """
     roots = tuple(dict.fromkeys(filter(None, map(_root, places))))
     is_typed = bool(_LOADS.search(line) or _TYPED.search(" ".join(places)))
-    return NodeLine(kept, roots, bool(before.strip()), is_typed)
+    return NodeLine((), roots, bool(before.strip()), is_typed)
+
+
+def is_file(place: str) -> bool:
+    """Whether a place is one file of a script, and neither a folder nor a pattern."""
+    bare = place.strip("'\"")
+    return bool(_SCRIPT.search(bare)) and not _PATTERN.search(bare)
 
 
 def _root(place: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cogworks.grammars.languages.registry import language_of
 from cogworks.grammars.testing import is_test_file
-from cogworks.services.command.placing import node_line, program_line, runnable
+from cogworks.services.command.placing import is_file, node_line, places_of, program_line, runnable
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.scripts import without_places
 
@@ -205,6 +205,33 @@ def _uvu(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     return ["&& ".join([*steps[:-1], " ".join([*kept, shlex.quote(folder), shlex.quote(pattern)])]).strip()]
 
 
+_MOCHAS = ("mocha", "_mocha")
+_MOCHA_VALUE = re.compile(
+    r"-[rtsgfRuOjn]|--(?:require|import|loader|timeout|slow|f?grep|reporter(?:-options?)?|file|extension|config|package|ignore|exclude|ui|jobs|"
+    r"retries|opts|node-option|conditions)"
+)
+"""An option of mocha, or of the Node.js around it, whose value is the next word."""
+
+
+def _mocha(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
+    """Without the patterns and folders of the script, for everything in them would run as well; files that it names may prepare the tests."""
+    *before, line = recipe.test.rsplit("&&", 1)
+    words = _WORD.findall(line)
+    start = next((place for place, word in enumerate(words) if word.rpartition("/")[2] in _MOCHAS), None)
+    files, names = sorted({test.file for test in tests}), sorted({test.name for test in tests})
+    chosen = [] if "" in names else [f"--grep {_pattern([name.split(' > ')[-1] for name in names])}"]
+    if start is None:
+        return [" ".join([recipe.test, *chosen, *map(shlex.quote, files)])]
+    named = [
+        place
+        for place, word in enumerate(words)
+        if place > start and not word.startswith("-") and not _MOCHA_VALUE.fullmatch(words[place - 1])
+    ]
+    asked = places_of([words[place] for place in named], before="&&".join(before), line=line)
+    kept = [word for place, word in enumerate(words) if place not in named or is_file(word)]
+    return ["&& ".join([*before, " ".join([*kept, *chosen, *(runnable(asked, file) for file in files)])])]
+
+
 _JS = ("js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "cts")
 
 
@@ -285,7 +312,7 @@ _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
     # Without it the path of a file is a pattern: `src/[id]/page.test.js` would be another file's.
     "jest": _of_files(_named("-t"), "--runTestsByPath"),
     "vitest": _of_files(_named("-t")),
-    "mocha": _of_files(_named("--grep")),
+    "mocha": _mocha,
     "jasmine": _jasmine,
     "uvu": _uvu,
     "node:test": _script,

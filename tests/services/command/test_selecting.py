@@ -147,6 +147,24 @@ def test_jasmine_is_told_files_and_one_pattern_and_keeps_what_starts_it() -> Non
     )
 
 
+def test_mocha_runs_the_files_that_were_asked_for_and_no_pattern_or_folder_of_the_script() -> None:
+    plain = Recipe(
+        runner="mocha",
+        test="c8 mocha --require ./test/env.js -t 9 'test/*.js' test/unit/ test/setup.js --bail",
+    )
+    built = Recipe(runner="mocha", test='tsc && mocha "out/**/*.spec.js" -s 0')
+
+    assert lines(plain, "test/b.js", "test/a.js::x") == (
+        "c8 mocha --require ./test/env.js -t 9 test/setup.js --bail test/a.js test/b.js",
+    )
+    assert lines(plain, "test/a.js::x > y") == (
+        "c8 mocha --require ./test/env.js -t 9 test/setup.js --bail --grep y test/a.js",
+    )
+    assert lines(built, "src/a.spec.ts") == (
+        'tsc && mocha -s 0 "$(NODE_OPTIONS= node "$COGWORKS_INSIDE/built.mjs" src/a.spec.ts out)"',
+    )
+
+
 @pytest.mark.parametrize("runner", ["jest", "vitest", "mocha"])
 def test_a_name_that_holds_a_path_is_found_wherever_its_folder_lies(runner: str) -> None:
     [line] = lines(Recipe(runner=runner, test="run"), "test/a.js::files > page_test/data/a (1).txt is read")
