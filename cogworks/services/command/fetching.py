@@ -113,11 +113,16 @@ def with_own_options(command: str, texts: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _options(program: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Sequence[str]]]:
-    for path in sorted(filter(is_workflow, texts), key=_rank):
+    for path in workflows_by_rank(texts):
         for match in _INSTALLS.finditer(texts[path]):
             if match[1] == program:
                 options = [each for each in match[2].split() if each in _KNOWN.get(program, ())]
                 yield (path, options) if options else ("", ())
+
+
+def workflows_by_rank(paths: Collection[str]) -> list[str]:
+    """The workflows among some paths, those that likely run the tests first."""
+    return sorted(filter(is_workflow, paths), key=_rank)
 
 
 def _rank(path: str) -> tuple[int, str]:

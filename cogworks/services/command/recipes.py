@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cogworks.domain_services.languages import languages_at
+from cogworks.services.command.building import with_build
 from cogworks.services.command.fetching import is_workflow, with_own_options
 from cogworks.services.command.managers import installing_line, starter_of
 from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
@@ -148,6 +149,7 @@ def _typescript(texts: Texts) -> Recipe:
     if recipe.runner == "script" and not recipe.notes:
         named = of_named(scripts, runners, starter)
         recipe = named or (recipe if has_script else of_packages(packages, starter))
+    recipe = with_build(recipe, scripts, texts, starter)
     setup, workflow = with_own_options(line, texts) if packages else ("", "")
     own = (f"`{setup}` has the options that `{workflow}` gives it",) if workflow else ()
     return recipe._replace(
