@@ -18,12 +18,14 @@ from cogworks.services.command.rooms import (
     reporter,
     seconds_left,
 )
-from cogworks.services.command.selecting import Asked, Selected, files_of_tests, select, units_of
+from cogworks.services.command.selecting import Asked, Selected, files_of_suite, select, units_of
 from cogworks.services.command.starting import said_last, why_not_begun
 
 MOST_FILES = 200
 """More are not run one by one only to learn whose tests are whose."""
 _IN_ORDER = ("cargo", "libtest-json")
+_ENDED = "ended: "
+"""With which the isolation begins what it says of a limit."""
 _UNNAMED = "its TAP names no file, so that the suite ran once more, file by file"
 _STOPPED = (
     "one file that could not be loaded kept all others from running, so that the suite ran file by file"
@@ -45,6 +47,8 @@ class Ran(NamedTuple):
     commands: tuple[str, ...]
     """What ran, and what is to be said of it."""
     remedies: tuple[str, ...] = ()
+    cut_off: str = ""
+    """The limit at which a line was ended in the middle of its tests; empty: none was, or only that of its time."""
 
 
 class Order(NamedTuple):
@@ -78,14 +82,21 @@ def run_lines(order: Order, selected: Selected) -> Ran:
     commands = (*selected.lines, *([selected.note] if selected.note else []))
     if recipe.report == "exit-code" or ran_unreported(recipe, results):
         return Ran(tuple(results), Parsed(), timed_out, is_one=True, commands=commands)
-    return Ran(tuple(results), _together(parsed), timed_out, is_one=False, commands=commands)
+    own, cut_off = _together(parsed), _cut_off(results)
+    return Ran(tuple(results), own, timed_out, is_one=False, commands=commands, cut_off=cut_off)
+
+
+def _cut_off(results: Sequence[LineResult]) -> str:
+    ended = [each.ended for each in results if each.ended.code is None and not each.ended.timed_out]
+    limits = [text.removeprefix(_ENDED) for each in ended for text in each.blocked if text.startswith(_ENDED)]
+    return "; ".join(dict.fromkeys(limits))
 
 
 def ran_by_file(order: Order) -> Ran:
     """The whole suite; once more by its files where nothing else says whose its tests are."""
     room, recipe = order.room, order.room.ground.recipe
     whole = run_lines(order, select(recipe, ()))
-    if whole.timed_out:
+    if whole.timed_out or whole.cut_off:
         return whole
     files = tuple(files_below(room.ground.place))
     if recipe.runner == "uvu":
@@ -99,7 +110,7 @@ def ran_by_file(order: Order) -> Ran:
     nobodys = [case for case in whole.parsed.cases if not placer.file_of(case)]
     if not nobodys:
         return whole
-    units = units_of(recipe, [Asked(file) for file in files_of_tests(files)])
+    units = units_of(recipe, [Asked(file) for file in files_of_suite(recipe, files)])
     if not 0 < len(units) <= MOST_FILES:
         return whole._replace(remedies=(_NOBODYS.format(count=len(nobodys)),))
     apart = [run_lines(order, select(recipe, unit)) for unit in units]
@@ -115,7 +126,9 @@ def _past_broken_files(order: Order, whole: Ran, files: Sequence[str]) -> Ran:
     is_stopped = not (whole.parsed.cases or whole.parsed.problems) and _has_failed(whole)
     is_begun = not any(why_not_begun(recipe.test, each.ended.code, each.text) for each in whole.results)
     units = (
-        units_of(recipe, [Asked(file) for file in files_of_tests(files)]) if is_stopped and is_begun else ()
+        units_of(recipe, [Asked(file) for file in files_of_suite(recipe, files)])
+        if is_stopped and is_begun
+        else ()
     )
     if not 0 < len(units) <= MOST_FILES:
         return whole

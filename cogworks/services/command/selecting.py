@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cogworks.grammars.languages.registry import language_of
 from cogworks.grammars.testing import is_test_file
-from cogworks.services.command.placing import is_file, node_line, places_of, program_line, runnable
+from cogworks.services.command.placing import ava_tests, is_file, node_line, places_of, program_line, runnable
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.scripts import without_places
 
@@ -335,6 +335,11 @@ _REMEDY = "raise `timeout_s` under `[tests]` in `.cogworks/config.toml`"
 def files_of_tests(files: Sequence[str]) -> tuple[str, ...]:
     """Those that hold nothing but tests, by the conventions of their languages."""
     return tuple(file for file in files if (spec := language_of(file)) and is_test_file(spec, file))
+
+
+def files_of_suite(recipe: Recipe, files: Sequence[str]) -> tuple[str, ...]:
+    """Those that a runner can be asked for one by one: AVA refuses what it takes for a helper."""
+    return files_of_tests(ava_tests(files) if recipe.runner == "ava" else files)
 
 
 def units_of(recipe: Recipe, asked: Sequence[Asked]) -> tuple[tuple[Asked, ...], ...]:

@@ -32,7 +32,7 @@ from cogworks.services.command.running import Order, Ran, ran_by_file, run_lines
 from cogworks.services.command.selecting import (
     Asked,
     Pace,
-    files_of_tests,
+    files_of_suite,
     parts_of,
     select,
     too_long,
@@ -122,7 +122,13 @@ def report_of(
         if not (report.timed_out or report.left):
             then(room, report, deadline_s)
     if report.timed_out and params.parts == "if_long":
-        report = _left(report, ground, kept, params)
+        units = _units(ground, kept)
+        slow = _named(ground, units)
+        report = (
+            _left(report, ground, units)
+            if len(units) > 1
+            else _with_remedy(report, too_long(ground.recipe, slow, params.timeout_s))
+        )
     return report.model_copy(update={"collection_errors": (*errors, *report.collection_errors)})
 
 
@@ -132,12 +138,23 @@ def _at_once(
     order = Order(room, machine, params.environment, time.monotonic() + params.timeout_s)
     ran = ran_by_file(order) if not tests else run_lines(order, select(room.ground.recipe, tests))
     report = _report(room, ran, tests, machine, notes=notes)
-    errors = tuple(_errors(room, ran, machine))
+    if ran.cut_off and params.parts == "if_long" and len(units := _units(room.ground, tests)) > 1:
+        # One file at a time may well stay within the limit.
+        return _left(report, room.ground, units)
+    errors = (*_cut_off(room.ground, ran, tests), *_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ASKING} if errors else {}
     lacking = _lacking(room, errors) if errors else ()
     begin = (_BEGIN, _CONFIGURE) if any(_not_begun(room, each) for each in ran.results) and errors else ()
-    remedies = (*too_old(manifests, report.versions), *lacking, *report.remedies, *begin)
+    fewer = (_FEWER,) if ran.cut_off else ()
+    remedies = (*too_old(manifests, report.versions), *lacking, *fewer, *report.remedies, *begin)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
+
+
+def _cut_off(ground: Ground, ran: Ran, tests: Sequence[Asked]) -> tuple[str, ...]:
+    """That some tests did not run, under the only file that was asked for, else under the place of all."""
+    files = {test.file for test in tests}
+    place = ground.outward(files.pop() if len(files) == 1 else EVERYTHING)
+    return (f"{place}: the run was ended before its end: {ran.cut_off}",) if ran.cut_off else ()
 
 
 def _lacking(room: Room, errors: Sequence[str]) -> tuple[str, ...]:
@@ -175,13 +192,14 @@ def _in_turn(
     return joined(reports)
 
 
-def _left(report: TestReport, ground: Ground, kept: Sequence[Asked], params: SimulateParams) -> TestReport:
-    """Everything is left to runs of single files, for it is unknown which files of what was cut off were done; or a remedy."""
-    tests = kept or [Asked(file) for file in files_of_tests(tuple(files_below(ground.place)))]
-    units = units_of(ground.recipe, tests)
-    if len(units) < 2:
-        slow = _named(ground, units)
-        return _with_remedy(report, too_long(ground.recipe, slow, params.timeout_s))
+def _units(ground: Ground, kept: Sequence[Asked]) -> tuple[tuple[Asked, ...], ...]:
+    """What one command each can run of these tests, or of the whole suite."""
+    tests = kept or [Asked(file) for file in files_of_suite(ground.recipe, tuple(files_below(ground.place)))]
+    return units_of(ground.recipe, tests)
+
+
+def _left(report: TestReport, ground: Ground, units: Sequence[Sequence[Asked]]) -> TestReport:
+    """Everything is left to runs of single files, for it is unknown which files of what was cut off were done."""
     return report.model_copy(
         update={"cases": (), "collection_errors": (), "timed_out": False, "left": _named(ground, units)}
     )
@@ -205,6 +223,10 @@ _CONFIGURE = (
 )
 
 
+_FEWER = (
+    "Let the test command run fewer tests at once (`--serial`, `--concurrency`, `--maxWorkers`, `-j`, `--test-concurrency`), so that it stays "
+    "within the limits of its isolation."
+)
 _BEGIN = (
     "Install what the command starts where cogworks runs, or add it to the packages of the repository; "
     "`cogworks doctor PATH` shows whether the tests run then."
@@ -310,7 +332,8 @@ def _errors(room: Room, ran: Ran, machine: Machine) -> list[str]:
             Problem(said_last(result.ended.code, result.text)) for result in failed
         ]
     errors = [_error(room, placer, each) for each in failures]
-    if not errors and not parsed.cases and not ran.timed_out and not ran.is_one and parsed.is_cut:
+    is_unread = parsed.is_cut and not (ran.timed_out or ran.cut_off or ran.is_one)
+    if is_unread and not errors and not parsed.cases:
         errors.append(f"{room.ground.outward(EVERYTHING)}: the report of the tests cannot be read")
     return list(dict.fromkeys(errors))[:200]
 
