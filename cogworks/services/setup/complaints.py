@@ -8,7 +8,7 @@ from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.pythons import NotBuilt
 from cogworks.services.sandbox.running import Ended
 from cogworks.services.setup.last_words import failure_text
-from cogworks.services.setup.registries import ALLOWED
+from cogworks.services.setup.registries import refusals_in_words
 from cogworks.services.setup.setups import SCRIPT, Command, Setup
 
 _LAST_LINES, _FEW_LINES = 12, 4
@@ -79,11 +79,7 @@ def _ending(what: str, ended: Ended, lines: int) -> str:
 
 
 def _network(attempt: Attempt) -> list[str]:
-    by_remedy: dict[str, list[str]] = {}
-    for each in attempt.refused:
-        what, mark, remedy = each.partition(ALLOWED)
-        by_remedy.setdefault(f"{mark}{remedy}", []).append(what)
-    sentences = [f"The setup asked for {'; '.join(what)}{remedy}." for remedy, what in by_remedy.items()]
+    sentences = refusals_in_words(attempt.refused)
     if attempt.problems:
         listed = "; ".join(attempt.problems)
         sentences.append(

@@ -97,7 +97,30 @@ class Registries(NamedTuple):
         plain = plain_name(name)
         together = next((hosts for hosts in TOGETHER.values() if plain in hosts), (plain,))
         added = ",".join(together) if port in _SCHEMES.values() else place
-        return f"{place}, which is no package registry{ALLOWED}`{VARIABLE}={added}`"
+        return f"{place}, which is not among the package registries{ALLOWED}`{VARIABLE}={added}`"
+
+
+def refusals_in_words(refused: Iterable[str]) -> list[str]:
+    """Refusals as sentences, with all hosts that can be allowed in one variable: one written after the other, the second would undo the first.
+
+    Args:
+        refused: what each refusal says was asked for.
+    """
+    parted = [each.partition(ALLOWED) for each in refused]
+    asked = [what for what, mark, _ in parted if mark]
+    hosts = dict.fromkeys(
+        host
+        for _, _, remedy in parted
+        for host in remedy.strip("`").removeprefix(f"{VARIABLE}=").split(",")
+        if host
+    )
+    sentences = [f"The setup asked for {'; '.join(what for what, mark, _ in parted if not mark)}."]
+    if not asked:
+        return sentences if parted else []
+    which = "it" if len(asked) == 1 else "them"
+    allowing = ALLOWED.replace(" it ", f" {which} ")
+    sentence = f"The setup asked for {'; '.join(asked)}{allowing}`{VARIABLE}={','.join(hosts)}`."
+    return [*(sentences if len(asked) < len(parted) else ()), sentence]
 
 
 def not_reached_by(program: str, variable: str) -> tuple[str, ...]:

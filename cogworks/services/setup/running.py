@@ -175,7 +175,9 @@ def _run_all(
                 problems = (*traffic.problems, *dict.fromkeys(gateway.problems))
                 words = _readable_words(ended, room)
                 attempt = Attempt(setup, command, words, limit_s, traffic.refused, problems)
-                raise not_set_up(attempt._replace(is_hopeless=traffic.is_hopeless, hints=means.hints(words.output)))
+                raise not_set_up(
+                    attempt._replace(is_hopeless=traffic.is_hopeless, hints=means.hints(words.output))
+                )
             notes += [f"`{command.shown}`: {each}" for each in ended.blocked]
     # One that goes on without what it asked for may have made half of what it should.
     return [*notes, *(f"the setup asked for {each}" for each in traffic.refused)]

@@ -244,7 +244,7 @@ def test_gems_of_hosts_that_nobody_allowed_are_told_with_what_would_allow_them(t
 
     assert error is not None
     assert error.message.startswith(
-        "The setup asked for index.rubygems.org:443, which is no package registry"
+        "The setup asked for index.rubygems.org:443, which is not among the package registries"
     )
     assert "`COGWORKS_REGISTRY_HOSTS=rubygems.org,index.rubygems.org`" in error.message
     assert "EROFS" not in error.message

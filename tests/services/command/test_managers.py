@@ -265,6 +265,6 @@ def test_a_registry_that_the_project_names_and_that_is_none_here_is_told(tmp_pat
 
     assert refused is not None
     assert refused.message.startswith(
-        "The setup asked for npm.far.example.com:443, which is no package registry; the operator can allow it by "
+        "The setup asked for npm.far.example.com:443, which is not among the package registries; the operator can allow it by "
         "`COGWORKS_REGISTRY_HOSTS=npm.far.example.com`. The setup `yarn install --immutable` (2 of 2 in `package.json`) ended with 1."
     )

@@ -15,6 +15,7 @@ from cogworks.services.setup.registries import (
     named_by,
     not_reached_by,
     read_hosts,
+    refusals_in_words,
     target_of,
 )
 
@@ -97,7 +98,7 @@ def test_what_the_operator_cannot_mean_is_refused_with_what_is_wanted(text: str)
 
 def test_a_refusal_names_the_host_and_the_remedy() -> None:
     assert Registries().refusal("Example.com", 443) == (
-        "example.com:443, which is no package registry; the operator can allow it by `COGWORKS_REGISTRY_HOSTS=example.com`"
+        "example.com:443, which is not among the package registries; the operator can allow it by `COGWORKS_REGISTRY_HOSTS=example.com`"
     )
     assert "`COGWORKS_REGISTRY_HOSTS=example.com:22`" in (Registries().refusal("example.com", 22) or "")
     assert "`COGWORKS_REGISTRY_HOSTS=[::1]:443`" in (Registries().refusal("::1", 443) or "")
@@ -115,6 +116,22 @@ def test_a_refusal_names_the_host_and_the_remedy() -> None:
 )
 def test_hosts_that_send_on_to_one_another_are_allowed_together(host: str, together: str) -> None:
     assert f"`COGWORKS_REGISTRY_HOSTS={together}`" in (Registries().refusal(host, 443) or "")
+
+
+def test_all_hosts_that_were_refused_are_allowed_by_one_variable() -> None:
+    hosts = ("example.com", "rubygems.org", "index.rubygems.org")
+    refused = [Registries().refusal(host, 443) or "" for host in hosts]
+
+    large, several = refusals_in_words([*refused, "more than 4096 MiB"])
+    assert large == "The setup asked for more than 4096 MiB."
+    assert several.startswith(
+        "The setup asked for example.com:443, which is not among the package registries; rubygems.org:443, "
+    )
+    assert several.endswith(
+        "; the operator can allow them by `COGWORKS_REGISTRY_HOSTS=example.com,rubygems.org,index.rubygems.org`."
+    )
+    assert refusals_in_words(refused[:1]) == [f"The setup asked for {refused[0]}."]
+    assert refusals_in_words([]) == []
 
 
 def test_hosts_of_a_program_that_are_no_registries_are_told() -> None:

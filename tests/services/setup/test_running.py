@@ -122,7 +122,7 @@ def test_a_host_that_is_no_registry_is_refused_and_named_with_what_would_allow_i
     failure = refused(tmp_path, FETCH.format("https://example.com/install.sh"))
 
     assert str(failure).startswith(
-        "The setup asked for example.com:443, which is no package registry; the operator can allow it by"
+        "The setup asked for example.com:443, which is not among the package registries; the operator can allow it by"
     )
     assert "`COGWORKS_REGISTRY_HOSTS=example.com`" in str(failure)
     assert not failure.is_recoverable
@@ -132,7 +132,7 @@ def test_a_setup_that_goes_on_without_a_host_says_so(tmp_path: Path) -> None:
     made = done(tmp_path, f"{FETCH.format('https://example.com/')} || true")
 
     [note] = made.notes
-    assert note.startswith("the setup asked for example.com:443, which is no package registry")
+    assert note.startswith("the setup asked for example.com:443, which is not among the package registries")
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1:80", "127.0.0.1:22", "[::1]:80"])
