@@ -27,6 +27,15 @@ _SEVERAL = (
 _WATCHES = re.compile(r"\s(?:--watch\w*|-w)(?:\s|=|$)")
 _FIND_ALL = frozenset({"jest", "vitest", "ava", "tap", NODE_TEST})
 """What looks for tests in all folders where it is given no place."""
+_HEARD = frozenset({"tape", "uvu", NODE_TEST})
+"""What reports through a module of ours that `NODE_OPTIONS` names."""
+_WITH_REPORTER = re.compile(
+    r"\s--test-reporter(?:-destination)?(?:=|\s)(?:\"[^\"]{0,300}\"|'[^']{0,300}'|[^\s\"']{1,300})"
+)
+"""Node counts the reporters and where each writes, and refuses a command that has too few of either."""
+_OPTIONS = re.compile(
+    r"\bNODE_OPTIONS=(?P<quote>[\"']?)(?!\$NODE_OPTIONS)(?P<value>(?<=[\"'])[^\"'$`\\]{0,400}|[^\s\"'$`\\;&|]{0,400})(?P=quote)(?=\s)"
+)
 _OF_TAPE = frozenset({"tape", "blue-tape", "tape-catch", "tape-promise"})
 """The package, and those that bring it with them."""
 _PROGRAMS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -63,7 +72,9 @@ def of_script(
     running = _running(steps, _loaded_by(packages))
     # A suite of tape may run twice; with other runners it would be unknown whose a report is.
     again = _again(running, steps)
-    running = {place: recipe for place, recipe in running.items() if place not in again}
+    apart = {place: recipe for place, recipe in running.items() if place not in again}
+    running = _as_one(apart, steps)
+    joined = apart.keys() - running.keys()
     if len(running) > 1 and any(each.runner != "tape" for each in running.values()):
         named = [place for place in running if _NAMED.fullmatch(steps[place].script)]
         if len(named) != 1:
@@ -80,12 +91,12 @@ def of_script(
         if place in running
         or not (place in again or _LOOKS.match(step.command) or _is_idle(step, steps, running))
     }
-    left_out = [step.plain for place, step in enumerate(steps) if place not in kept]
+    left_out = [step.plain for place, step in enumerate(steps) if place not in kept and place not in joined]
     recipe = running[last]
     listed = ", ".join(f"`{each}`" for each in left_out)
     note = f"of the script `{name}` these do not run with the tests: {listed}"
     notes = (note, *recipe.notes) if left_out else recipe.notes
-    return recipe._replace(test=" && ".join(kept.values()), source=source, notes=notes)
+    return recipe._replace(test=_heard(" && ".join(kept.values()), recipe), source=source, notes=notes)
 
 
 def _running(steps: Sequence[Step], loads: str | None) -> dict[int, Recipe]:
@@ -116,6 +127,32 @@ def _again(running: Mapping[int, Recipe], steps: Sequence[Step]) -> frozenset[in
         return frozenset(running) - {min(running)}
     whole = [place for place, each in words.items() if len(without_places(" ".join(each))) == len(each)]
     return frozenset(running) - {*whole} if len(whole) == 1 else frozenset()
+
+
+def _as_one(running: Mapping[int, Recipe], steps: Sequence[Step]) -> dict[int, Recipe]:
+    """The same, with one run of all files in the place of the last where they differ in the files alone that they name."""
+    runners = {recipe.runner for recipe in running.values()}
+    if len(running) < 2 or len(runners) > 1 or not runners <= _FIND_ALL:
+        return {**running}
+    own = [steps[place] for place in running]
+    lines = [_WITH_REPORTER.sub("", each.command) for each in own]
+    words = [each.split() for each in lines]
+    bare = [tuple(without_places(each)) for each in lines]
+    is_alike = len({(each.variables, each.measures, kept) for each, kept in zip(own, bare, strict=True)}) == 1
+    if not is_alike or any(len(each) == len(bare[0]) for each in words):
+        return {**running}
+    further = [word for each in words[1:] for word in each if word not in words[0]]
+    whole = _runner(" ".join([*words[0], *dict.fromkeys(further)]))
+    return {max(running): whole} if whole else {**running}
+
+
+def _heard(line: str, recipe: Recipe) -> str:
+    """A command whose Node.js hears of our reporter or listener, which is in `NODE_OPTIONS`, and has no other of its runner's."""
+    if recipe.runner not in _HEARD:
+        return line
+    if recipe.runner == NODE_TEST:
+        line = _WITH_REPORTER.sub("", line)
+    return _OPTIONS.sub(r'NODE_OPTIONS="$NODE_OPTIONS \g<value>"', line)
 
 
 def _is_idle(step: Step, steps: Sequence[Step], running: Mapping[int, Recipe]) -> bool:

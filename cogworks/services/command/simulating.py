@@ -39,7 +39,7 @@ from cogworks.services.command.selecting import (
     units_of,
 )
 from cogworks.services.command.starting import said_last, why_not_begun
-from cogworks.services.command.toolchains import ASKING, too_old
+from cogworks.services.command.toolchains import ASKING, cannot_read_pattern, too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
 
 _TAIL_CHARS = 2_000
@@ -146,7 +146,8 @@ def _at_once(
     lacking = _lacking(room, errors) if errors else ()
     begin = (_BEGIN, _CONFIGURE) if any(_not_begun(room, each) for each in ran.results) and errors else ()
     fewer = (_FEWER,) if ran.cut_off else ()
-    remedies = (*too_old(manifests, report.versions), *lacking, *fewer, *report.remedies, *begin)
+    old = (*too_old(manifests, report.versions), *cannot_read_pattern(errors, report.versions))
+    remedies = (*old, *lacking, *fewer, *report.remedies, *begin)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
 
 

@@ -5,7 +5,7 @@ import os
 import pwd
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -192,6 +192,26 @@ def too_old(manifests: Mapping[str, str], versions: Mapping[str, str]) -> tuple[
         for program, (manifest, least) in needs.items()
         if least and program in versions and _numbers(versions[program]) < _numbers(least)
     )
+
+
+def cannot_read_pattern(errors: Collection[str], versions: Mapping[str, str]) -> tuple[str, ...]:
+    """What to install, in words, where a pattern behind `--test` was taken for the name of a file.
+
+    Args:
+        errors: what could not be loaded, and why.
+        versions: what programs say of themselves.
+    """
+    here = versions.get("node", "")
+    if not here or _numbers(here) >= _READS_PATTERNS or not any(_UNREAD.search(each) for each in errors):
+        return ()
+    least = str(_READS_PATTERNS[0])
+    return (
+        f"Node.js reads patterns behind `--test` from {least} on, and this machine has {here}: {how_to_get('node', least)}.",
+    )
+
+
+_READS_PATTERNS = (21,)
+_UNREAD = re.compile(r"Could not find '[^'\n]{0,400}[*?{\[][^'\n]{0,400}'")
 
 
 def _of_go(manifests: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """What real runners report, in every format there is, of what passes, fails, breaks, crashes, and prints too much."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -48,6 +49,18 @@ def test_options_of_node_that_the_repository_sets_count_beside_our_reporter(tmp_
     report = report_of(tmp_path, settings={"variables": {"NODE_OPTIONS": "--require ./early.js"}})
 
     assert outcomes(report) == {"a.test.js::t": "passed"}
+
+
+@pytest.mark.slow
+@needs("node")
+def test_node_run_twice_with_a_reporter_of_the_script_tells_the_tests_of_both(tmp_path: Path) -> None:
+    start = "NODE_OPTIONS=--no-warnings node --test --test-reporter=dot"
+    manifest = json.dumps({"scripts": {"test": f"{start} one/*.js && {start} two/*.js"}})
+    text = "require('node:test')('it', () => {});\n"
+    laid_out(tmp_path, {"package.json": manifest, "one/a.test.js": text, "two/b.test.js": text})
+
+    assert outcomes(report_of(tmp_path)) == {"one/a.test.js::it": "passed", "two/b.test.js::it": "passed"}
+    assert outcomes(report_of(tmp_path, tests=["two/b.test.js"])) == {"two/b.test.js::it": "passed"}
 
 
 @needs("node")

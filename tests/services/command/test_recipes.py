@@ -81,7 +81,9 @@ def test_a_program_that_loads_tests_of_tape_speaks_tap_and_what_a_new_file_needs
         ("TZ=Asia/Tokyo jest test/zone.test && jest --coverage && TZ=UTC jest test/zone.test", "jest", "`TZ=UTC jest test/zone.test`"),
         ("tap --100 && tap test/slow.js", "tap", "`tap test/slow.js`"),
         ("jest && jest --ci", "script", "several runners"),
-        ("jest test/a.js && jest test/b.js", "script", "several runners"),
+        ("jest test/a.js && jest --ci test/b.js", "script", "several runners"),
+        ("mocha test/a.js && mocha test/b.js", "script", "several runners"),
+        ("A=b node --test x/ && node --test y/", "script", "several runners"),
         ("jest && mocha test/a.js", "script", "several runners"),
         ("mocha && mocha test/slow/*.js", "script", "several runners"),
     ],
@@ -91,6 +93,43 @@ def test_of_several_runs_the_one_of_everything_is_the_suite(script: str, runner:
 
     assert recipe.runner == runner
     assert note in recipe.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("script", "test"),
+    [
+        ("node --test a/ && node --test b/*.js a/", "node --test a/ b/*.js"),
+        ("node --test --test-reporter=dot a/ && eslint . && node --test b/", "node --test a/ b/"),
+        ("A=b tsx --test a.ts && npm run more", "A=b tsx --test a.ts b.ts"),
+        ("jest test/a.js && jest test/b.js", "jest test/a.js test/b.js --json --outputFile=$COGWORKS_REPORT"),
+        ("node --test a/ && node build.js && node --test b/", "node build.js && node --test a/ b/"),
+    ],
+)
+def test_runs_that_differ_in_the_files_alone_that_they_name_are_one(script: str, test: str) -> None:
+    scripts = {"test": script, "more": "A=b tsx --test b.ts"}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == test
+    assert not any("several runners" in each or "--test" in each for each in recipe.notes)
+
+
+@pytest.mark.parametrize(
+    ("script", "test"),
+    [
+        ("node --test --test-reporter=spec", "node --test"),
+        ("node --test --test-reporter dot --test-reporter-destination='a b' x/", "node --test x/"),
+        ("NODE_OPTIONS='--import tsx' node --test", 'NODE_OPTIONS="$NODE_OPTIONS --import tsx" node --test'),
+        (
+            "cross-env NODE_OPTIONS=--no-warnings c8 node --test",
+            'cross-env NODE_OPTIONS="$NODE_OPTIONS --no-warnings" c8 node --test',
+        ),
+        ('NODE_OPTIONS="$NODE_OPTIONS --a" node --test', 'NODE_OPTIONS="$NODE_OPTIONS --a" node --test'),
+        ("NODE_OPTIONS=--a tape test/*.js", 'NODE_OPTIONS="$NODE_OPTIONS --a" tape test/*.js'),
+        ("NODE_OPTIONS=--a jest", "NODE_OPTIONS=--a jest --json --outputFile=$COGWORKS_REPORT"),
+    ],
+)
+def test_options_and_reporters_of_a_script_do_not_take_the_place_of_ours(script: str, test: str) -> None:
+    assert of_package(script).test == test
 
 
 def test_a_program_that_loads_tests_of_node_is_asked_for_its_report_without_what_builds_nothing() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.services.command.refused_node import refused_node
-from cogworks.services.command.toolchains import too_old
+from cogworks.services.command.toolchains import cannot_read_pattern, too_old
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs, report_of
 from tests.services.command.test_own_setup import committed
@@ -126,3 +126,25 @@ def test_a_setup_that_node_is_too_old_for_says_so_instead_of_blaming_the_base_br
     assert error is not None
     assert "The package `x@1.0.0` asks for Node.js 22 or newer, and this machine has 20.20.2" in error.message
     assert "Mend it on the base branch" not in error.message
+
+
+def test_a_node_that_takes_a_pattern_for_the_name_of_a_file_is_too_old() -> None:
+    errors = [".: Could not find 'test/**/*.test.mjs'"]
+    [hint] = cannot_read_pattern(errors, {"node": "20.20.2"})
+
+    assert hint.startswith(
+        "Node.js reads patterns behind `--test` from 21 on, and this machine has 20.20.2: install Node.js 21 or newer ("
+    )
+    assert cannot_read_pattern(errors, {"node": "22.1.0"}) == ()
+    assert cannot_read_pattern(errors, {}) == ()
+    assert cannot_read_pattern([".: Could not find 'test/a.mjs'"], {"node": "20.20.2"}) == ()
+
+
+@pytest.mark.slow
+@needs("node")
+def test_the_pattern_that_node_could_not_read_is_told_with_the_version_that_can(tmp_path: Path) -> None:
+    script = '{"scripts": {"test": "node --test test/**/*.none.mjs"}}'
+    report = report_of(laid_out(tmp_path, {"package.json": script, "a.test.js": ""}))
+    is_old = int(report.versions["node"].partition(".")[0]) < 21
+
+    assert any("reads patterns" in each for each in report.remedies) == is_old
