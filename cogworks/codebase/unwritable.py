@@ -64,6 +64,12 @@ def _ignored(run: Callable[..., str], asked: Iterable[str]) -> dict[str, str]:
     }
 
 
+def submodules_of(run: Callable[..., str]) -> tuple[str, ...]:
+    """The folders in which git keeps no files but the commit of another repository."""
+    entries = (entry.split("\t", 1) for entry in zsplit(run("ls-files", "--stage", "-z")))
+    return tuple(path for about, path in entries if about.startswith(SUBMODULE))
+
+
 def ignoring_rule(run: Callable[..., str], path: str) -> str:
     """The rule that keeps a file which is not committed from being so, with its place; empty: it is, or nothing keeps it."""
     return _rules_for(run, [path]).get(path, "")

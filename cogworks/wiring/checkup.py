@@ -15,7 +15,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.making import looking_at, lying_copy, top_of, walked
 from cogworks.codebase.places import scratch_folder
-from cogworks.codebase.unwritable import ignoring_rule
+from cogworks.codebase.unwritable import ignoring_rule, submodules_of
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.checking import Parts, Prepared, PrepareParams
 from cogworks.domain_services.configuration import ServiceConfig
@@ -47,6 +47,12 @@ _HIDDEN = (
     f"{{rule}} makes git ignore `{CONFIG_FILE}`, so neither a work item nor this check sees it. Commit "
     "it with `git add -f .cogworks`."
 )
+_SUBMODULE = (
+    "`{}` is a submodule, the files of another repository: neither a work item nor this check has them, so tests that read "
+    "them fail or are not loaded"
+)
+_MOST_NOTES = 5
+"""About submodules."""
 
 
 class _Looked(NamedTuple):
@@ -135,6 +141,7 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
                 copy = lying_copy(top, scratch / "checkout", git)
             read = looking_at(top, git)
             hidden = ignoring_rule(read, CONFIG_FILE)
+            modules = submodules_of(read)
         except GitFailed as error:
             raise UsageError(f"git cannot read {folder}: {error.stderr.strip() or error}") from error
         named = f"commit {copy.committed[:12]}" if copy.committed else "a repository without a commit"
@@ -143,7 +150,10 @@ def _looked_at(folder: Path, during: During) -> Iterator[_Looked]:
             if copy.uncommitted
             else named
         )
-        notes = (_HIDDEN.format(rule=hidden),) if hidden else ()
+        notes = (
+            *((_HIDDEN.format(rule=hidden),) if hidden else ()),
+            *map(_SUBMODULE.format, modules[:_MOST_NOTES]),
+        )
         ignoring = partial(ignoring_rule, read)
         yield _Looked(copy.path, state, len(copy.uncommitted), copy.commit, notes, ignoring)
 

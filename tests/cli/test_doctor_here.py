@@ -191,6 +191,21 @@ def test_configuration_that_git_ignores_is_told_until_it_is_committed_by_force(
     assert [each for each in seen if "git ignore" in each or "no model" in each] == []
 
 
+def test_a_submodule_is_named_for_its_files_are_not_there(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    folder = checkout(tmp_path / "shop", PASSES)
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{'a' * 40},spec/shared")
+    git(folder, "commit", "--quiet", "--message", "shared")
+    laid_out(folder, {"spec/shared/data.json": "{}"})
+    notes = told(doctor(environment, folder, "--json"))["notes"]
+
+    (note,) = [each for each in notes if "submodule" in each]
+    assert note.startswith(
+        "`spec/shared` is a submodule, the files of another repository: neither a work item "
+    )
+
+
 def test_a_broken_suite_is_told_in_the_words_of_an_item_s_own_check(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:
