@@ -26,6 +26,17 @@ _WORDS = re.compile(
 _FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
 """Of cargo, CMake, Maven and Gradle; what follows explains it."""
 _ADVICE = re.compile(r"^As a reminder, you're using offline mode")
+_THROWN = re.compile(r"^\s{0,8}(?:Uncaught )?\w{0,60}(?:Error|Exception)(?: \[\w{1,60}\])?: \S")
+"""What an exception says that nobody caught; what is printed around it may be long."""
+_ONLY_THE_END = re.compile(
+    r"\bexit(?:ed)?(?: |-)(?:with |code|status)|\bELIFECYCLE\b|\bCommand failed\b|\bnon-zero\b|\bchild process\b",
+    re.IGNORECASE,
+)
+"""What starts another program says of that one's failure."""
+
+
+def _tells_only_the_end(line: str) -> bool:
+    return _ONLY_THE_END.search(line) is not None
 
 
 def said_last(code: int | None, output: str) -> str:
@@ -35,7 +46,8 @@ def said_last(code: int | None, output: str) -> str:
     if first is None:
         last = failure_lines("\n".join(lines), _SHOWN_LINES)
         # The last one counts as the reason, and many end with what says nothing: a bracket, the version of the program.
-        named = [line for line in last if names_error(line)]
+        thrown = [line for line in lines if _THROWN.match(line)][-1:]
+        named = [*thrown, *sorted((line for line in last if names_error(line)), key=_tells_only_the_end)]
         text = "\n".join([*(line for line in last if line not in named[:1]), *named[:1]])[
             -_MOST_CHARS:
         ].strip()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.services.command.starting import why_not_begun
+from cogworks.services.command.starting import said_last, why_not_begun
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,19 @@ def test_a_long_command_leaves_room_for_the_reason() -> None:
 
     assert len(said.splitlines()[-1]) < 200
     assert said.endswith("pnpm: not found")
+
+
+def test_what_a_program_says_of_another_one_it_started_is_no_reason_beside_that_ones_own_words() -> None:
+    own = "Error: ENOENT: no such file or directory, scandir 'spec/shared/'"
+    starting = "Fatal error: Child process failed with exit-code 1"
+
+    assert said_last(1, f"{starting}\nRunning env\n{own}\n    at a.js:1:2\n").splitlines()[-1] == own
+    assert said_last(1, f"Running env\n{starting}\n").splitlines()[-1] == starting
+
+
+def test_what_was_thrown_is_the_reason_however_much_is_printed_around_it() -> None:
+    own = "Error: ENOENT: no such file or directory, scandir 'spec/shared/'"
+    before = "\n".join(f"error in module {number}: left out" for number in range(20))
+    after = "\n".join(["  code: 'ENOENT',", "}", *(f"ERROR: coverage {number} %" for number in range(20))])
+
+    assert said_last(1, f"{before}\n{own}\n{after}\n").splitlines()[-1] == own
