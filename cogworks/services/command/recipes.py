@@ -157,7 +157,7 @@ def _typescript(texts: Texts) -> Recipe:
         setup=(setup,) if setup else (),
         manager=manager,
         notes=(*dict.fromkeys(recipe.notes), *own),
-        lint=f"{starter}eslint --format json {{files}}" if "eslint" in packages else "",
+        lint=f"{starter}eslint --format json {{files}}" if _uses("eslint", packages, scripts) else "",
         format=_formatter(packages, scripts, starter),
         programs=("node",),
     )
@@ -175,10 +175,20 @@ _FORMATTERS: Mapping[str, str] = MappingProxyType(
 
 def _formatter(packages: Mapping[str, str], scripts: Mapping[str, str], starter: str) -> str:
     """How files are formatted; of two formatters the one that a script of the project names. Empty: in no known way."""
-    there = [name for name in _FORMATTERS if name in packages]
+    there = [name for name in _FORMATTERS if _uses(name, packages, scripts)]
     words = " ".join(scripts.values())
     named = [name for name in there if _FORMATTERS[name].split()[0] in words]
     return next((f"{starter}{_FORMATTERS[name]}" for name in (*named, *there)), "")
+
+
+def _uses(package: str, packages: Mapping[str, str], scripts: Mapping[str, str]) -> bool:
+    """Whether a manifest names a package, or a script starts its program: it may come with a package of settings that needs it."""
+    starts = re.compile(rf"(?:^|&&|;)\s{{0,20}}(?:npx )?{_PROGRAMS.get(package, package)}(?=\s|$)")
+    return package in packages or any(starts.search(script) for script in scripts.values())
+
+
+_PROGRAMS = MappingProxyType({"@biomejs/biome": "biome"})
+"""npm package -> its program, where that has another name."""
 
 
 def _go(texts: Texts) -> Recipe:

@@ -132,6 +132,16 @@ def test_options_and_reporters_of_a_script_do_not_take_the_place_of_ours(script:
     assert of_package(script).test == test
 
 
+def test_a_linter_that_only_a_script_starts_is_used() -> None:
+    scripts = {"test": "mocha", "lint": "tsc && eslint .", "format": "npx prettier -w src"}
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+    without = recipe_of({"package.json": json.dumps({"scripts": {"test": "mocha", "lint": "my-eslint ."}})})
+
+    assert recipe.lint == "eslint --format json {files}"
+    assert recipe.format == "prettier --write {files}"
+    assert (without.lint, without.format) == ("", "")
+
+
 def test_a_program_that_loads_tests_of_node_is_asked_for_its_report_without_what_builds_nothing() -> None:
     scripts = {
         "build": "tsc --build && type-coverage",
