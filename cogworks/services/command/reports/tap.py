@@ -15,6 +15,7 @@ _SUBTEST = re.compile(r"^# Subtest:? ?(.{0,500})$")
 _LOCATION = re.compile(
     r"^\s{0,40}(?:location|at|file): ['\"]?([^'\"\n]{1,400}?)(?::(\d{1,7}))?(?::\d{1,7})?['\"]?$"
 )
+_VALUE = re.compile(r"^\s{0,40}(?P<key>name|message|assertion): (?P<value>(?![|>])\S.{0,400})$")
 _INDENT = 4
 _MOST_LEVELS = 50
 _MOST_LINES = 100
@@ -90,9 +91,19 @@ class _Reader:
         last = points[-1]
         place = next((match[1] for line in block if (match := _LOCATION.match(line))), "")
         if last.outcome != "passed":
-            points[-1] = last._replace(message=last.message or "\n".join(block), file=last.file or place)
+            points[-1] = last._replace(message=last.message or _words(block), file=last.file or place)
         elif place:
             points[-1] = last._replace(file=last.file or place)
+
+
+def _words(block: list[str]) -> str:
+    """A block with the kind of the failure and what it says in one line before it, for AVA begins each with the same kind."""
+    values: dict[str, str] = {}
+    for match in filter(None, map(_VALUE.match, block)):
+        values.setdefault(match["key"], match["value"].strip("'\""))
+    says = values.get("message") or values.get("assertion")
+    first = [f"{values['name']}: {says}"] if says and values.get("name") else []
+    return "\n".join([*first, *block])
 
 
 def _read_point(match: re.Match[str]) -> tuple[Outcome, str, str]:

@@ -326,3 +326,14 @@ def test_whatever_the_bytes_are_something_is_told(kind: str, noise: bytes, text:
 )
 def test_json_of_any_shape_is_survived(kind: str, value: object) -> None:
     assert isinstance(READERS[kind](json.dumps(value).encode()), Parsed)
+
+
+def test_a_failure_of_ava_begins_with_what_it_says_and_not_with_the_kind_of_all_of_them() -> None:
+    text = (
+        b"TAP version 13\nnot ok 1 - eq\n  ---\n    name: AssertionError\n    assertion: t.is()\n    details:\n      'Difference':\n"
+        b"        - 1\n    message: ''\n  ...\nnot ok 2 - deep\n  ---\n    name: AssertionError\n    assertion: t.is()\n"
+        b"    message: 'my own'\n  ...\nnot ok 3 - plain\n  ---\n    operator: equal\n  ...\n1..3\n"
+    )
+    lines = [case.message.splitlines()[0].strip() for case in tap.parse(text).cases]
+
+    assert lines == ["AssertionError: t.is()", "AssertionError: my own", "operator: equal"]
