@@ -147,7 +147,9 @@ def _at_once(
     begin = (_BEGIN, _CONFIGURE) if any(_not_begun(room, each) for each in ran.results) and errors else ()
     fewer = (_FEWER,) if ran.cut_off else ()
     old = (*too_old(manifests, report.versions), *cannot_read_pattern(errors, report.versions))
-    remedies = (*old, *lacking, *fewer, *report.remedies, *begin)
+    # How the command was chosen is nothing to do about what cannot be loaded.
+    others = [each for each in report.remedies if not errors or each not in room.ground.recipe.notes]
+    remedies = (*old, *lacking, *fewer, *others, *begin)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
 
 

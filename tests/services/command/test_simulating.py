@@ -1,5 +1,6 @@
 """The operation `simulate` of the service of commands, with real toolchains behind real walls."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -397,3 +398,20 @@ def test_a_crate_that_is_not_here_is_the_reason_and_not_the_advice_after_it(tmp_
 
     assert "no matching package named `no-such-crate` found" in error.splitlines()[-1]
     assert "As a reminder" not in error
+
+
+@needs("node")
+def test_how_the_command_was_chosen_is_no_remedy_for_what_cannot_be_loaded(tmp_path: Path) -> None:
+    script = json.dumps({"scripts": {"test": "eslint . && node --test"}})
+    broken = report_of(
+        laid_out(tmp_path / "a", {"package.json": script, "a.test.js": "import nothing from\n"})
+    )
+    sound = report_of(
+        laid_out(
+            tmp_path / "b", {"package.json": script, "a.test.js": "require('node:test')('t', () => {});\n"}
+        )
+    )
+
+    assert broken.collection_errors
+    assert not [each for each in broken.remedies if "eslint" in each]
+    assert [each for each in sound.remedies if "`eslint .`" in each]
