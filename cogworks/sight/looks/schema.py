@@ -56,11 +56,11 @@ class RunningLook(Look):
 GUIDE = """\
 ## How to look before you answer
 
-Reply with `looks` (1 to 8 of them; `answer` null) to see more of the repository, or with `answer` (`looks` empty). Never guess what you can read.
-You get the repository as it is now, at most 40 000 characters a reply.
+Reply with `looks` (1 to 8; `answer` null) to see more of the repository as it is now, at most 40 000 characters a reply, or with `answer` (`looks`
+empty). Never guess what you can read.
 
 - `read`: `target` a path, or `path::name` of a definition; numbered lines from `first_line` to `last_line`, at most 400 or
-  18 000 characters at once.
+  18 000 characters.
 - `search`: `text` in all files, or those that match `glob`; best hits first.
 - `outline`: the definitions of the file `target`. `list`: what is in the folder `target`.
 - `definition`: where `target` is defined, with its code. `references`: where that name is used. `tests_of`: tests of a path or name.
