@@ -64,6 +64,7 @@ def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str
     from cogworks.nodes.task import NodeTask
     from cogworks.settings.config import read_environment
     from cogworks.stopping import ended_by_signal
+    from cogworks.wiring.readiness import refuse_unready
     from cogworks.wiring.step import open_ports
 
     environment = read_environment()
@@ -79,7 +80,12 @@ def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str
         ended_by_signal(),
         open_ports(apart, address, meter=Tally().meter, say=say, open_model=open_model) as opened,
     ):
-        ports = rehearsed(opened, StagedItem(opened.tracker))
+        ports = replace(
+            rehearsed(opened, StagedItem(opened.tracker)),
+            check=lambda config, repository: refuse_unready(
+                config, repository.config_files, repository.contents, environment, is_asked=False
+            ),
+        )
         # Nobody is asked, so the base need not be fit for it.
         unjudged = replace(ports.visit, check_base=lambda *_: None)
         tasks: list[NodeTask] = []

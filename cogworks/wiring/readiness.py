@@ -44,19 +44,30 @@ from cogworks.wiring.clouds import CLOUDS, has_credentials
 from cogworks.wiring.model import check_model, is_local, program_of
 from cogworks.wiring.services import services_of
 
+MODEL = "model"
+"""The check of who is asked, and with what key."""
 _GIT_LIMIT_S = 10.0
 
 
 def refuse_unready(
-    config: Config, files: Mapping[str, str], contents: Contents, environment: Environment
+    config: Config,
+    files: Mapping[str, str],
+    contents: Contents,
+    environment: Environment,
+    *,
+    is_asked: bool = True,
 ) -> None:
     """Everything that would keep a node from running and costs nothing to see, before one is claimed.
+
+    Args:
+        is_asked: whether the model will be; else nobody needs a key.
 
     Raises:
         ConfigurationError: somebody has to mend the repository.
         CogworksError: this machine is not fit.
     """
-    refuse_unfit([*machine_trials(environment), *repository_trials(config, files, contents, environment)])
+    trials = [*machine_trials(environment), *repository_trials(config, files, contents, environment)]
+    refuse_unfit([each for each in trials if is_asked or each.name != MODEL])
 
 
 def machine_trials(environment: Environment) -> Iterator[Trial]:
@@ -105,7 +116,7 @@ def repository_trials(
         return _without_programs(services, contents.root_names) or languages_check(contents, known)
 
     yield Trial("nodes", nodes, is_of_repository=True)
-    yield Trial("model", model, is_of_repository=True)
+    yield Trial(MODEL, model, is_of_repository=True)
     yield Trial("languages", languages, is_of_repository=True)
 
 
@@ -157,7 +168,7 @@ def provider_trial(environment: Environment) -> Trial:
         refuse_unusable_door(environment, provider)
         return _door_check(environment, provider)
 
-    return Trial("model", door)
+    return Trial(MODEL, door)
 
 
 def _door_check(environment: Environment, provider: str) -> Check:

@@ -87,3 +87,16 @@ def test_what_the_first_question_shows_is_what_the_ledger_keeps_beside_its_reply
         kept = fresh.git("show", f"{LEDGER}:visits/0001-intake/manifest-1.json")
 
     assert json.loads(kept)["shown"] == told["shown"]
+
+
+def test_what_a_question_would_show_is_told_without_a_key_for_the_model(tmp_path: Path) -> None:
+    with open_scene(tmp_path / "scene") as fresh:
+        fresh.person.set_trigger()
+        without = {"COGWORKS_LLM_PROVIDER": "anthropic", "COGWORKS_LLM_API_KEY": "", "ANTHROPIC_API_KEY": ""}
+
+        ended = fresh.cogworks("context", "--json", **without)
+        refused = fresh.cogworks("process", **without)
+
+    assert ended.code == 0, ended.err
+    assert (ended.told["asks"], ended.told["purpose"]) == (True, "intake-1")
+    assert "there is no key" in refused.err + refused.out
