@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.messages import Response
+from cogworks.services.python import testrun
 from cogworks.services.python.pythons import Interpreter, bare
-from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.testrun import Observed, observe_tests, run_tests
 from cogworks.services.python.wanted import Wanted
 from tests.limits import LONG_RUN_ENDS_WITHIN_S
 from tests.services.asking import HERE, WITHOUT_ENVIRONMENTS, ask, laid_out
@@ -370,3 +371,29 @@ def test_our_plugins_are_loaded_as_they_are_compiled_and_no_project_hears_of_it(
     files = {"pytest.ini": "[pytest]\nfilterwarnings = error\n", "test_a.py": text}
 
     assert outcomes(simulated(laid_out(tmp_path, files))) == {"test_a.py::test_a": "passed"}
+
+
+def observed(folder: Path) -> Observed:
+    wanted = Wanted(timeout_s=LONG_RUN_ENDS_WITHIN_S)
+    return observe_tests(folder, wanted, isolation=HERE, search_path=os.environ["PATH"])
+
+
+def test_of_a_test_that_passes_nothing_is_kept_but_its_result_and_its_time(tmp_path: Path) -> None:
+    records = observed(laid_out(tmp_path, {"test_a.py": PASSING})).records
+
+    about = [each["kind"] for each in records if each.get("id") == "test_a.py::test_a"]
+    assert about == ["start", "phase", "finish"]
+
+
+def test_tests_with_more_to_report_than_is_read_do_not_count_as_a_suite_that_broke(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(testrun, "_MAX_REPORT_BYTES", 20_000)
+    many = "import pytest\n\n\n@pytest.mark.parametrize('number', range(200))\ndef test_many(number):\n    pass\n"
+    report = observed(laid_out(tmp_path, {"test_a.py": many})).report
+
+    assert 0 < len(report.cases) < 200
+    assert {case.outcome for case in report.cases} == {"passed"}
+    assert [*report.collection_errors] == [
+        "the tests have more to report than is read of one run: name fewer of them as `command` under `[tests]`"
+    ]

@@ -49,6 +49,8 @@ _SEAL_CHARS = 64
 NEXT = {"kind": "next"}
 """Stands between the records of two processes of one run."""
 _NEXT_LINE = json.dumps(NEXT).encode()
+CUT = {"kind": "cut"}
+"""Stands after the records of a run that wrote more of them than are read; no plugin may write it."""
 _OVER_ITS_TIME = -(signal.SIGRTMIN + 12) if sys.platform == "linux" else None
 """How a process ends whose test cannot be stopped; see `inside/cogworks_time.py`."""
 
@@ -178,6 +180,12 @@ def _seal(key: bytes, text: bytes) -> bytes:
 def _is_sound(record: Any) -> bool:
     fields = _FIELDS.get(str(record.get("kind"))) if isinstance(record, dict) else None
     return fields is not None and all(isinstance(record.get(name), kind) for name, kind in fields.items())
+
+
+def until_the_last_end(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """These up to the end of the last test that ended."""
+    at = next((at for at in reversed(range(len(records))) if records[at]["kind"] == "finish"), -1)
+    return records[: at + 1]
 
 
 def may_go_on(records: Sequence[Mapping[str, Any]], ended: Ended) -> bool:
@@ -364,6 +372,8 @@ def _death(moment: str, ended: Ended, roots: Mapping[str, str]) -> str:
 
 def _complaint(records: Sequence[Mapping[str, Any]], ended: Ended, *, collected: bool) -> str | None:
     """What went wrong with the run as a whole, None when the tests speak for themselves."""
+    if records and records[-1] == CUT:
+        return "the tests have more to report than is read of one run: name fewer of them as `command` under `[tests]`"
     internal = [text for test, text in _breaks(records) if not test]
     if internal:
         return f"{_runner(records)} failed itself:\n{internal[0]}"

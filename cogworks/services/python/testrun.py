@@ -16,7 +16,15 @@ from cogworks.services.python.keeping import SOURCES
 from cogworks.services.python.laying_out import FILE, VARIABLE, Places, laid_out, lay_out_order, set_aside
 from cogworks.services.python.parting import parted, seconds_of, slowest_of
 from cogworks.services.python.pythons import Interpreter
-from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
+from cogworks.services.python.report import (
+    CUT,
+    NEXT,
+    may_go_on,
+    read_records,
+    read_run,
+    shut_out,
+    until_the_last_end,
+)
 from cogworks.services.python.runners import (
     NotKept,
     in_words,
@@ -38,7 +46,7 @@ from cogworks.services.sandbox.running import Confined, Ended, NotStarted, run
 _ADDED = "PYTEST_ADDOPTS"
 _REPORT = "report.ndjson"
 _INSIDE = Path(__file__).with_name("inside")
-_MAX_REPORT_BYTES = 64 * 1024**2
+_MAX_REPORT_BYTES = 128 * 1024**2
 _SHORTEST_S = 0.01
 _SPARED, _MOST_SPARED_S = 0.05, 5.0
 # One failure more or less must not hide the others, whatever the project's own options are.
@@ -230,7 +238,8 @@ def _with_key(report: BinaryIO) -> bytes:
 
 def _read(report: BinaryIO, keys: Sequence[bytes]) -> list[dict[str, Any]]:
     report.seek(0)
-    return read_records(report.read(_MAX_REPORT_BYTES).split(b"\n"), keys)
+    records = read_records(report.read(_MAX_REPORT_BYTES).split(b"\n"), keys)
+    return [*until_the_last_end(records), CUT] if report.read(1) else records
 
 
 def _begin_next(report: BinaryIO) -> None:

@@ -86,6 +86,9 @@ class Reporter(Records):
         # A subtest speaks under its test's id; the test has a word of its own where no subtest fails.
         if type(report) is not TestReport and not report.failed:
             return
+        # Of a preparation that went well nobody wants to know, and a suite may have a hundred thousand tests.
+        if report.passed and report.when != "call":
+            return
         self.write(
             kind="phase", id=report.nodeid, when=report.when, outcome=report.outcome, text=_text(report)
         )
