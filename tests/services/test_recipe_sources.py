@@ -513,6 +513,13 @@ GATHERS = (
     "LOADER.loadTestsFromNames(['a'])",
     "LOADER.loadTestsFromModule(a)",
 )
+OWN_RUNNER = (
+    "import unittest\n\ndef collected(names):\n    if names:\n        return unittest.TestLoader().loadTestsFromNames(names)\n"
+    "    import tests\n    return unittest.TestLoader().loadTestsFromModule(tests)\n\n"
+    "def slow():\n    from tests import stress\n    return unittest.TestLoader().loadTestsFromModule(stress)\n\n"
+    "if __name__ == '__main__':\n    unittest.TextTestRunner().run(collected(sys.argv[1:]))\n"
+)
+PACKAGE = {"tests/__init__.py": "from .fields import *\n", "tests/fields.py": CASE, "tests/test_utils.py": CASE}
 WITH_FILTERS = ("-W", "default::DeprecationWarning:tests")
 
 
@@ -535,6 +542,15 @@ WITH_FILTERS = ("-W", "default::DeprecationWarning:tests")
         ({"shop/__init__.py": "", "shop/tests.py": PROGRAM}, "unittest", ("python", "-m", "unittest", "shop/tests.py")),
         *(({"tox.ini": "[testenv]\ncommands = python tests.py\n", "tests.py": f"{SCRIPT}{each}\n"}, "pytest", ()) for each in GATHERS),
         *(({"tests/tests.py": f"{PROGRAM}{each}\n"}, "pytest", ()) for each in GATHERS),
+        ({"runtests.py": OWN_RUNNER, **PACKAGE}, "unittest", ("python", "-m", "unittest", "tests")),
+        ({"runtests.py": OWN_RUNNER, **PACKAGE, "tox.ini": "[testenv]\ncommands = python runtests.py\n"}, "unittest", ("python", "-m", "unittest", "tests")),
+        ({"runtests.py": OWN_RUNNER, **PACKAGE, "pytest.ini": "[pytest]\naddopts = -q\n"}, "pytest", ()),
+        ({"runtests.py": OWN_RUNNER, **PACKAGE, "tests/fields.py": f"import pytest\n{CASE}"}, "pytest", ()),
+        ({"runtests.py": f"{OWN_RUNNER}    LOADER.discover('more')\n", **PACKAGE}, "pytest", ()),
+        ({"runtests.py": f"{OWN_RUNNER}    LOADER.loadTestsFromNames(['more'])\n", **PACKAGE}, "pytest", ()),
+        ({"runtests.py": OWN_RUNNER.replace("from tests", "from more"), **PACKAGE}, "pytest", ()),
+        ({"runtests.py": OWN_RUNNER, "tests/test_a.py": CASE}, "pytest", ()),
+        ({"runtests.py": OWN_RUNNER, "test_more.py": OWN_RUNNER.replace("tests", "more"), **PACKAGE, "more/__init__.py": ""}, "pytest", ()),
         ({"tests/tests.py": f"{PROGRAM}\ndef test_alone():\n    pass\n"}, "pytest", ()),
         ({"tests/tests.py": PROGRAM, "setup.cfg": "[tool:pytest]\n"}, "pytest", ()),
         ({"tests/tests.py": PROGRAM, "shop/tests.py": PROGRAM}, "pytest", ()),
@@ -542,7 +558,9 @@ WITH_FILTERS = ("-W", "default::DeprecationWarning:tests")
     ids=[
         "django", "doctest", "no-doctest", "plain", "unittest", "script", "script-in-a-folder", "script-of-nox", "script-and-pytest",
         "another-script", "script-with-arguments", "script-elsewhere", "unittest-alone", "unittest-in-a-package",
-        *(f"script-gathers-{each}" for each in range(4)), *(f"alone-gathers-{each}" for each in range(4)), "function", "pytest-is-named", "two-files",
+        *(f"script-gathers-{each}" for each in range(4)), *(f"alone-gathers-{each}" for each in range(4)),
+        "gathers-a-package", "gathers-a-package-by-tox", "gathers-and-pytest-is-configured", "gathers-and-pytest-is-imported",
+        "gathers-what-it-finds", "gathers-names", "gathers-two-packages", "gathers-no-package", "two-that-gather", "function", "pytest-is-named", "two-files",
     ],
 )  # fmt: skip
 def test_the_runner_is_found(files: dict[str, str], runner: str, command: tuple[str, ...]) -> None:

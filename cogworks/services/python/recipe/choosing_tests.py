@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from cogworks.services.python.recipe.declared import Declared
-from cogworks.services.python.recipe.evidence import test_files
+from cogworks.services.python.recipe.evidence import needs_module, test_files
 from cogworks.services.python.recipe.hatch import hatch_asked
 from cogworks.services.python.recipe.nox import FILE as NOXFILE
 from cogworks.services.python.recipe.nox import nox_asked
 from cogworks.services.python.recipe.pytest_settings import pytest_settings
 from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
 from cogworks.services.python.recipe.result import Asked
-from cogworks.services.python.recipe.scripts import by_unittest, run_by_unittest_alone
+from cogworks.services.python.recipe.scripts import by_unittest, gathered_by_a_script, run_by_unittest_alone
 from cogworks.services.python.recipe.tox import tox_asked
 from cogworks.services.python.recipe.workflows import workflows_asked
 
@@ -73,6 +73,10 @@ def _guessed(files: Mapping[str, str]) -> Asked:
     text = "\n".join(files[path] for path in files if path in tests or path.endswith("/tests.py"))
     if "manage.py" in files and "django.test" in text and "pytest" not in text:
         return Asked(runner="django", command=("python", "manage.py", "test"))
+    is_of_pytest = bool(pytest_settings(files).options) or needs_module(files, "pytest")
+    # pytest finds a part of such tests, and that part passes.
+    if not is_of_pytest and (asked := gathered_by_a_script(files)) is not None:
+        return asked
     if (
         any(_PYTEST_FILE.fullmatch(path) for path in tests)
         or "python_files" in pytest_settings(files).options

@@ -14,6 +14,13 @@ _RUNS = re.compile(r"\bunittest\.main\(|\bTextTestRunner\(")
 _MAIN = re.compile(r"\bunittest\.main\(")
 _GATHERS = re.compile(r"\bdiscover\(|\bloadTestsFrom(?:Names?|Module)\(")
 """It runs tests of other files as well."""
+_GATHERED = re.compile(r"\bloadTestsFromModule\(\s*([\w.]+)\s*[,)]")
+_GATHERS_OTHERS = re.compile(r"\bdiscover\(|\bloadTestsFromNames?\((?!\s*\w+\s*\))")
+"""It runs tests that it finds or names itself. Names in a variable come from its command line."""
+_IMPORTED = re.compile(
+    r"^[ \t]*(?:import[ \t]+(?P<whole>\w+)|from[ \t]+(?P<package>\w+)[ \t]+import[ \t]+(?P<part>\w+))[ \t]*$",
+    re.MULTILINE,
+)
 _UNITTEST = ("python", "-m", "unittest")
 _AS_PYTHON_DOES = "default::DeprecationWarning:"
 """Of the program that it runs Python shows these warnings; here that is a module. With a filter on the command line unittest
@@ -38,6 +45,8 @@ def by_unittest(asked: Asked, files: Mapping[str, str]) -> Asked:
         also = f"{asked.script} is run as well, which is no test of pytest; all that pytest finds is taken for the suite"
         return plain.model_copy(update={"paths": (), "notes": (*asked.notes, f"{asked.source}: {also}")})
     text = files.get(asked.script, "")
+    if not asked.runner and (package := _gathered(asked.script, files)):
+        return plain.model_copy(update={"runner": "unittest", "command": (*_UNITTEST, package)})
     if asked.runner or not (_CASE.search(text) and _RUNS.search(text)) or _GATHERS.search(text):
         return plain
     return plain.model_copy(update={"runner": "unittest", "command": _command(asked.script, text)})
@@ -47,6 +56,35 @@ def _is_apart(asked: Asked, files: Mapping[str, str]) -> bool:
     """Whether a script of tests is run beside places that it does not lie in, so that these are not the whole suite."""
     above = (f"{place.rstrip('/')}/" for place in asked.paths)
     return bool(asked.paths) and asked.script in files and not asked.script.startswith(tuple(above))
+
+
+def gathered_by_a_script(files: Mapping[str, str]) -> Asked | None:
+    """How tests run in the one package that a program at the root runs as a whole; None: there is none, or several."""
+    packages = {_gathered(path, files) for path in files if _OF_TESTS.fullmatch(path)} - {""}
+    return Asked(runner="unittest", command=(*_UNITTEST, *packages)) if len(packages) == 1 else None
+
+
+def _gathered(script: str, files: Mapping[str, str]) -> str:
+    """The package whose tests a program at the root runs by unittest, all of them and no others; empty: that is not so."""
+    text = files.get(script, "")
+    names = set(_GATHERED.findall(text))
+    if (
+        "/" in script
+        or not names
+        or not _RUNS.search(text)
+        or _CASE.search(text)
+        or _GATHERS_OTHERS.search(text)
+    ):
+        return ""
+    package_of = {
+        match["whole"] or match["part"]: match["whole"] or match["package"]
+        for match in _IMPORTED.finditer(text)
+    }
+    wholes = {match["whole"] for match in _IMPORTED.finditer(text)} & names
+    packages = {package_of.get(name, "") for name in names}
+    is_one = len(packages) == 1 and packages == wholes
+    package = packages.pop()
+    return package if is_one and f"{package}/__init__.py" in files else ""
 
 
 def run_by_unittest_alone(files: Mapping[str, str], paths: Iterable[str]) -> Asked | None:
