@@ -877,6 +877,26 @@ def test_places_of_pytest_beside_another_program_of_tests_are_not_the_whole_suit
     )
 
 
+PLUGIN_JOBS = (
+    "jobs:\n  tests:\n    steps:\n      - run: pip install b -e ../of-tests\n      - run: pytest\n"
+    "  test-of-plugin:\n    steps:\n      - run: pip install -e plugin/\n      - run: pip install c ./plugin\n      - run: pytest plugin\n"
+)
+
+
+def test_the_job_with_the_plainest_name_runs_the_tests() -> None:
+    found = recipe({".github/workflows/ci.yml": PLUGIN_JOBS})
+
+    assert (found.requirements, found.paths) == (("b",), ())
+    assert found.left_out == ("'../of-tests' is a path or an address, and is not installed",)
+
+
+def test_what_a_source_says_that_nothing_is_taken_from_is_not_left_out() -> None:
+    tox = "[testenv]\ndeps = d\ncommands = pytest\n"
+    found = recipe({".github/workflows/ci.yml": PLUGIN_JOBS, "tox.ini": tox})
+
+    assert (found.requirements, found.left_out) == (("d",), ())
+
+
 def test_expressions_of_a_workflow_are_no_packages() -> None:
     step = "pip install -U pytest==${{ matrix.pytest-version }} attrs\n          pytest tests"
     job = f"jobs:\n  tests:\n    steps:\n      - run: |\n          {step}\n"

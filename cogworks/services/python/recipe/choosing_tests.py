@@ -27,7 +27,9 @@ def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) ->
     candidates = [by_unittest(each, files) for each in _each(files, declared, python)]
     installs = next((each for each in candidates if each.installs), Asked())
     runs = next((each for each in candidates if each.runner), None) or _guessed(files)
-    notes = tuple(note for each in candidates for note in each.notes)
+    # What a source says that nothing is taken from was not left out.
+    heard = candidates if installs not in candidates else candidates[: candidates.index(installs) + 1]
+    notes = tuple(note for each in (*heard, *([] if runs in heard else [runs])) for note in each.notes)
     update = {
         **runs.running,
         "variables": {**runs.variables, **installs.variables},

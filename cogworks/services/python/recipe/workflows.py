@@ -10,7 +10,7 @@ from cogworks.services.python.recipe.texts import table
 
 FOLDER = ".github/workflows/"
 _MOST_CHARS = 200_000
-_LIKELY = ("test", "tests", "ci", "unit", "pytest", "python", "build", "main", "check")
+_LIKELY = ("tests", "ci", "unit", "pytest", "python", "build", "main", "check")
 
 
 def workflows_asked(files: Mapping[str, str]) -> Asked | None:
@@ -34,12 +34,15 @@ def workflows_asked(files: Mapping[str, str]) -> Asked | None:
     )
 
 
-def _rank(path: str, job: str) -> tuple[int, int]:
-    def likely(name: str) -> int:
-        words = name.lower().replace("_", "-").split("-")
-        return next((at for at, each in enumerate(_LIKELY) if each in words), len(_LIKELY))
+def _rank(path: str, job: str) -> tuple[int, int, int]:
+    def words_of(name: str) -> list[str]:
+        return ["tests" if word == "test" else word for word in name.lower().replace("_", "-").split("-")]
 
-    return likely(job), likely(posixpath.splitext(posixpath.basename(path))[0])
+    def likely(name: str) -> int:
+        return next((at for at, each in enumerate(_LIKELY) if each in words_of(name)), len(_LIKELY))
+
+    # More words say which tests: of another version, of a plugin.
+    return likely(job), likely(posixpath.splitext(posixpath.basename(path))[0]), len(words_of(job))
 
 
 def _jobs(text: str) -> Iterator[tuple[str, Asked]]:
