@@ -519,7 +519,11 @@ OWN_RUNNER = (
     "def slow():\n    from tests import stress\n    return unittest.TestLoader().loadTestsFromModule(stress)\n\n"
     "if __name__ == '__main__':\n    unittest.TextTestRunner().run(collected(sys.argv[1:]))\n"
 )
-PACKAGE = {"tests/__init__.py": "from .fields import *\n", "tests/fields.py": CASE, "tests/test_utils.py": CASE}
+PACKAGE = {
+    "tests/__init__.py": "from .fields import *\n",
+    "tests/fields.py": CASE,
+    "tests/test_utils.py": CASE,
+}
 WITH_FILTERS = ("-W", "default::DeprecationWarning:tests")
 
 
@@ -875,6 +879,36 @@ def test_places_of_pytest_beside_another_program_of_tests_are_not_the_whole_suit
     assert [each for each in found.left_out if "shop/tests/all_tests.py is run as well" in each] == (
         [] if paths else list(found.left_out)
     )
+
+
+LOOP = "import pytest\n\n\n@pytest.fixture\ndef client(event_loop):\n    return event_loop\n\n\ndef test_a(client):\n    pass\n"
+OWN_LOOP = LOOP.replace("def client", "def event_loop():\n    pass\n\n\n@pytest.fixture\ndef client")
+LOCKED_LOOP = '[[package]]\nname = "pytest-asyncio"\nversion = "{}"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "wished"),
+    [
+        ({"tests/test_a.py": LOOP}, ("pytest-asyncio<1",)),
+        ({"tests/test_a.py": "def test_a(event_loop):\n    pass\n"}, ("pytest-asyncio<1",)),
+        ({"tests/test_a.py": "@pytest.mark.usefixtures('event_loop')\ndef test_a():\n    pass\n"}, ("pytest-asyncio<1",)),
+        ({"tests/test_a.py": LOOP, "requirements-test.txt": "pytest-asyncio>=0.17\n"}, ("pytest-asyncio<1",)),
+        ({"tests/test_a.py": LOOP, "poetry.lock": LOCKED_LOOP.format("0.21.1")}, ("pytest-asyncio<1",)),
+        ({"tests/test_a.py": LOOP, "poetry.lock": LOCKED_LOOP.format("1.2.0")}, ()),
+        ({"tests/test_a.py": LOOP, "requirements-test.txt": "pytest-asyncio>=1\n"}, ()),
+        ({"tests/test_a.py": LOOP, "pyproject.toml": '[project]\nname = "pytest-asyncio"\n'}, ()),
+        ({"tests/test_a.py": OWN_LOOP}, ()),
+        ({"tests/test_a.py": "def test_a():\n    event_loop = 1\n"}, ()),
+    ],
+    ids=["fixture", "test", "mark", "older-allowed", "older-locked", "newer-locked", "newer-wanted", "itself", "defined", "a-name"],
+)  # fmt: skip
+def test_a_fixture_that_later_versions_lack_asks_for_an_earlier_one(
+    files: dict[str, str], wished: tuple[str, ...]
+) -> None:
+    found = recipe(files)
+
+    assert found.wished == wished
+    assert ("pytest-asyncio<1" in found.requirements) is bool(wished)
 
 
 PLUGIN_JOBS = (

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 
-from cogworks.services.python.recipe.texts import ini, one_or_more, table, toml
+from cogworks.services.python.recipe.texts import canonical, ini, one_or_more, table, toml
 
 _OPTIONS = {
     "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--numprocesses": "pytest-xdist", "--dist": "pytest-xdist", "--timeout": "pytest-timeout",
@@ -41,9 +41,11 @@ _FIXTURES = {
     "snapshot": "syrupy", "freezer": "pytest-freezer", "httpserver": "pytest-httpserver", "httpbin": "pytest-httpbin", "aiohttp_client": "pytest-aiohttp",
     "settings": "", "faker": "Faker", "datadir": "pytest-datadir", "shared_datadir": "pytest-datadir", "data_regression": "pytest-regressions",
     "file_regression": "pytest-regressions", "qtbot": "pytest-qt", "fs": "pyfakefs", "subtests": "pytest-subtests", "responses": "", "testdir": "", "script_runner": "pytest-console-scripts",
-    "respx_mock": "respx", "time_machine": "time-machine", "live_server": "pytest-django", "event_loop": "pytest-asyncio",
+    "respx_mock": "respx", "time_machine": "time-machine", "live_server": "pytest-django", "event_loop": "pytest-asyncio<1",
     "class_mocker": "pytest-mock", "module_mocker": "pytest-mock", "session_mocker": "pytest-mock", "image_regression": "pytest-regressions", "socket_enabled": "pytest-socket", "aioresponses": "",
 }  # fmt: skip
+"""With a limit: later versions lack it."""
+_LIMITED = frozenset(name for name, plugin in _FIXTURES.items() if "<" in plugin)
 _MARK = re.compile(r"\bmark\.(\w+)")
 _ARGUMENTS = re.compile(r"\bdef test\w*\(([^()]{0,2000})\)|\bdef (\w+)\(([^()]{0,2000})\)")
 _DEFINED = re.compile(
@@ -162,6 +164,27 @@ def plugins_of_tests(tests: Mapping[str, str]) -> Iterator[Used]:
                 if _FIXTURES.get(name) and name not in seen | defined and name not in _parametrized(text):
                     seen.add(name)
                     yield Used(_FIXTURES[name], path, f"a test uses the fixture `{name}`")
+        for name in sorted(_LIMITED - seen - defined):
+            if re.search(
+                rf"\bdef \w+\([^()]{{0,2000}}\b{name}\b|usefixtures\([^()]{{0,300}}[\"']{name}[\"']", text
+            ):
+                seen.add(name)
+                yield Used(_FIXTURES[name], path, f"a fixture uses the fixture `{name}`")
+
+
+def is_limited(line: str) -> bool:
+    """Whether a requirement of a plugin leaves its later versions out."""
+    return any(each.operator in ("<", "<=") for each in Requirement(line).specifier)
+
+
+def agrees(line: str, others: Iterable[str]) -> bool:
+    """Whether there may be a version that fits a limited requirement and all others of the same distribution."""
+    limited = Requirement(line)
+    alike = [each for each in map(Requirement, others) if canonical(each.name) == canonical(limited.name)]
+    return any(
+        limited.specifier.contains(version) and all(each.specifier.contains(version) for each in alike)
+        for version in _VERSIONS
+    )
 
 
 def _parametrized(text: str) -> set[str]:
@@ -174,6 +197,7 @@ def _parametrized(text: str) -> set[str]:
     }
 
 
+_VERSIONS = [f"{major}.{minor}.{patch}" for major in range(2) for minor in range(40) for patch in range(10)]
 _RUNS = [f"{major}.{minor}.{patch}" for major in range(6, 20) for minor in range(12) for patch in range(10)]
 """Versions that there are or may be; before 6.2 our reporters do not run, nor does pytest itself with a Python of today."""
 _OLDEST = "6.2.0"

@@ -26,6 +26,8 @@ from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
 from cogworks.services.python.recipe.pytest_settings import (
     ALIKE,
     Used,
+    agrees,
+    is_limited,
     plugins_of_tests,
     plugins_used,
     pytest_settings,
@@ -258,6 +260,9 @@ class _Reading:
 
     def _take_plugin(self, used: Used) -> None:
         name = _name(used.distribution)
+        if name and is_limited(used.distribution):
+            self._take_limited(name, used)
+            return
         if (
             not name
             or not {name, *ALIKE.get(name, ())}.isdisjoint(self._basket.reached)
@@ -267,6 +272,14 @@ class _Reading:
         members = [each for each in self._members() if each.distribution == name]
         line = best(members).line if members else used.distribution
         self._take_package(line, used.source, used.why)
+
+    def _take_limited(self, name: str, used: Used) -> None:
+        """Take an earlier version of a plugin, where nothing says another one; it gives way where it cannot be installed."""
+        before = set(self._basket.requirements)
+        others = {*before, *self._basket.constraints, *locked_versions(self._files, [name]).lines}
+        if self._is_wanted(name) and agrees(used.distribution, others):
+            self._take_package(used.distribution, used.source, f"{used.why}, which later versions lack")
+        self._wished |= self._basket.requirements - before
 
     def _is_wanted(self, name: str) -> bool:
         """A plugin of this project itself is on the path of its tests."""
