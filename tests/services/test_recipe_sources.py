@@ -898,9 +898,11 @@ LOCKED_LOOP = '[[package]]\nname = "pytest-asyncio"\nversion = "{}"\n'
         ({"tests/test_a.py": LOOP, "requirements-test.txt": "pytest-asyncio>=1\n"}, ()),
         ({"tests/test_a.py": LOOP, "pyproject.toml": '[project]\nname = "pytest-asyncio"\n'}, ()),
         ({"tests/test_a.py": OWN_LOOP}, ()),
+        ({"tests/test_a.py": "@pytest.mark.parametrize('event_loop', [1])\ndef test_a(event_loop):\n    pass\n"}, ()),
+        ({"tests/test_a.py": "def shown(event_loop):\n    pass\n\n\ndef test_a():\n    pass\n"}, ()),
         ({"tests/test_a.py": "def test_a():\n    event_loop = 1\n"}, ()),
     ],
-    ids=["fixture", "test", "mark", "older-allowed", "older-locked", "newer-locked", "newer-wanted", "itself", "defined", "a-name"],
+    ids=["fixture", "test", "mark", "older-allowed", "older-locked", "newer-locked", "newer-wanted", "itself", "defined", "parametrized", "helper", "a-name"],
 )  # fmt: skip
 def test_a_fixture_that_later_versions_lack_asks_for_an_earlier_one(
     files: dict[str, str], wished: tuple[str, ...]
@@ -909,6 +911,35 @@ def test_a_fixture_that_later_versions_lack_asks_for_an_earlier_one(
 
     assert found.wished == wished
     assert ("pytest-asyncio<1" in found.requirements) is bool(wished)
+
+
+@pytest.mark.parametrize(
+    ("declared", "wished"), [("pytest-aiohttp", ("pytest-aiohttp<1",)), ("pytest-asyncio", ())]
+)
+def test_a_fixture_of_any_name_asks_for_an_earlier_plugin_only_where_that_is_named(
+    declared: str, wished: tuple[str, ...]
+) -> None:
+    found = recipe({"tests/test_a.py": "def test_a(loop):\n    pass\n", "requirements-test.txt": declared})
+
+    assert found.wished == wished
+
+
+@pytest.mark.parametrize(
+    ("test", "plugin"),
+    [
+        ("def test_a(httpserver): ...\n", "pytest-localserver"),
+        ("def test_a(live_server): ...\n", "pytest-flask"),
+        ("def test_a(snapshot): ...\n", "pytest-snapshot"),
+        ("def test_a(benchmark): ...\n", "pytest-codspeed"),
+        ("@pytest.mark.flaky\ndef test_a(): ...\n", "flaky"),
+        ("@pytest.mark.vcr\ndef test_a(): ...\n", "pytest-vcr"),
+        ("@pytest.mark.order(1)\ndef test_a(): ...\n", "pytest-ordering"),
+    ],
+)
+def test_a_plugin_that_is_named_stands_for_others_with_such_fixtures_and_marks(
+    test: str, plugin: str
+) -> None:
+    assert recipe({"tests/test_a.py": test, "requirements-test.txt": plugin}).requirements == (plugin,)
 
 
 PLUGIN_JOBS = (

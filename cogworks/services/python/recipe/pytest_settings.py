@@ -44,16 +44,25 @@ _FIXTURES = {
     "respx_mock": "respx", "time_machine": "time-machine", "live_server": "pytest-django", "event_loop": "pytest-asyncio<1",
     "class_mocker": "pytest-mock", "module_mocker": "pytest-mock", "session_mocker": "pytest-mock", "image_regression": "pytest-regressions", "socket_enabled": "pytest-socket", "aioresponses": "",
 }  # fmt: skip
-"""With a limit: later versions lack it."""
-_LIMITED = frozenset(name for name, plugin in _FIXTURES.items() if "<" in plugin)
+_EARLIER = {"event_loop": "pytest-asyncio<1", "loop": "pytest-aiohttp<1"}
+"""Fixtures that later versions of a plugin lack."""
 _MARK = re.compile(r"\bmark\.(\w+)")
 _ARGUMENTS = re.compile(r"\bdef test\w*\(([^()]{0,2000})\)|\bdef (\w+)\(([^()]{0,2000})\)")
+_ASKED = re.compile(
+    r"\bdef test\w*\(([^()]{0,2000})\)|\busefixtures\(([^()]{0,300})\)"
+    r"|@pytest\.fixture\b[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async )?def \w+\(([^()]{0,2000})\)"
+)
+"""Where tests and fixtures name those that they want."""
 _DEFINED = re.compile(
     r"@(?:pytest\.|pytest_asyncio\.)?fixture\b[^\n]*\n(?:\s*@[^\n]*\n)*\s*(?:async )?def (\w+)|fixture\(name=[\"'](\w+)"
 )
 _SUBTESTS_CAME_WITH_PYTEST = "pytest-subtests"
 
-ALIKE = {"pytest-benchmark": ("pytest-codspeed",)}
+ALIKE = {
+    "pytest-benchmark": ("pytest-codspeed",), "pytest-httpserver": ("pytest-localserver",), "pytest-django": ("pytest-flask",),
+    "pytest-recording": ("pytest-vcr",), "pytest-rerunfailures": ("flaky", "pytest-retry"), "pytest-order": ("pytest-ordering",),
+    "syrupy": ("pytest-snapshot", "snapshottest"), "pytest-freezer": ("pytest-freezegun",), "pytest-datadir": ("pytest-datadir-ng",),
+}  # fmt: skip
 """Plugins with the marks and fixtures of another."""
 
 
@@ -63,6 +72,8 @@ class Used(NamedTuple):
     distribution: str
     source: str
     why: str
+    is_sure: bool = True
+    """Whether nothing else has what is used, by its name."""
 
 
 class Settings(NamedTuple):
@@ -164,12 +175,10 @@ def plugins_of_tests(tests: Mapping[str, str]) -> Iterator[Used]:
                 if _FIXTURES.get(name) and name not in seen | defined and name not in _parametrized(text):
                     seen.add(name)
                     yield Used(_FIXTURES[name], path, f"a test uses the fixture `{name}`")
-        for name in sorted(_LIMITED - seen - defined):
-            if re.search(
-                rf"\bdef \w+\([^()]{{0,2000}}\b{name}\b|usefixtures\([^()]{{0,300}}[\"']{name}[\"']", text
-            ):
-                seen.add(name)
-                yield Used(_FIXTURES[name], path, f"a fixture uses the fixture `{name}`")
+        asked = {name for args in _ASKED.findall(text) for name in re.findall(r"\w+", "".join(args))}
+        for name in sorted(_EARLIER.keys() & asked - seen - defined - _parametrized(text)):
+            seen.add(name)
+            yield Used(_EARLIER[name], path, f"a test uses the fixture `{name}`", is_sure=name in _FIXTURES)
 
 
 def is_limited(line: str) -> bool:

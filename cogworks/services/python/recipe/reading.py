@@ -277,7 +277,8 @@ class _Reading:
         """Take an earlier version of a plugin, where nothing says another one; it gives way where it cannot be installed."""
         before = set(self._basket.requirements)
         others = {*before, *self._basket.constraints, *locked_versions(self._files, [name]).lines}
-        if self._is_wanted(name) and agrees(used.distribution, others):
+        is_its_own = used.is_sure or name in self._basket.reached
+        if is_its_own and self._is_wanted(name) and agrees(used.distribution, others):
             self._take_package(used.distribution, used.source, f"{used.why}, which later versions lack")
         self._wished |= self._basket.requirements - before
 
