@@ -107,3 +107,11 @@ def test_what_a_project_says_is_missing_is_told_with_the_line(said: str, line: s
 )
 def test_what_asks_for_no_package_of_others_is_left_alone(said: str) -> None:
     assert remedies([f"tests: E   ImportError: {said}"], is_own=lambda name: name == "mine") == ()
+
+
+def test_pkg_resources_comes_with_a_setuptools_that_has_it() -> None:
+    (remedy,) = remedies(
+        ["tests: E   ModuleNotFoundError: No module named 'pkg_resources'"], is_own=lambda _: False
+    )
+
+    assert '`packages = ["setuptools<80.9"]`' in remedy

@@ -942,6 +942,28 @@ def test_a_plugin_that_is_named_stands_for_others_with_such_fixtures_and_marks(
     assert recipe({"tests/test_a.py": test, "requirements-test.txt": plugin}).requirements == (plugin,)
 
 
+GETS_VERSION = "import pkg_resources\n\n__version__ = pkg_resources.get_distribution('shop').version\n"
+RUNS_A_SETUP = "from setuptools import setup\n\nsetup(name='sample')\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "wished"),
+    [
+        ({"shop/__init__.py": GETS_VERSION}, ("setuptools<80.9",)),
+        ({"tests/samples/one/setup.py": RUNS_A_SETUP}, ("setuptools<80.9",)),
+        ({"shop/__init__.py": GETS_VERSION, "requirements.txt": "setuptools\n"}, ("setuptools<80.9",)),
+        ({"tests/samples/one/setup.py": RUNS_A_SETUP, "requirements.txt": "setuptools\n"}, ()),
+        ({"shop/__init__.py": GETS_VERSION, "requirements.txt": "setuptools==65.5.1\n"}, ()),
+        ({"shop/__init__.py": GETS_VERSION, "requirements.txt": "setuptools>=81\n"}, ()),
+        ({"setup.py": RUNS_A_SETUP, "docs/source/conf.py": GETS_VERSION, "examples/a.py": RUNS_A_SETUP}, ()),
+        ({"pkg_resources/__init__.py": "", "setup.cfg": "[metadata]\nname = setuptools\n", "a.py": GETS_VERSION}, ()),
+    ],
+    ids=["pkg_resources", "a-sample", "any-declared", "sample-and-declared", "pinned", "newer", "build", "itself"],
+)  # fmt: skip
+def test_what_every_environment_once_had_is_there(files: dict[str, str], wished: tuple[str, ...]) -> None:
+    assert recipe(files).wished == wished
+
+
 PLUGIN_JOBS = (
     "jobs:\n  tests:\n    steps:\n      - run: pip install b -e ../of-tests\n      - run: pytest\n"
     "  test-of-plugin:\n    steps:\n      - run: pip install -e plugin/\n      - run: pip install c ./plugin\n      - run: pytest plugin\n"

@@ -18,6 +18,8 @@ _EXCEPTIONS = {
     "markdown": "Markdown", "jinja2": "Jinja2", "flask_sqlalchemy": "Flask-SQLAlchemy", "mock": "mock", "IPython": "ipython",
 }  # fmt: skip
 """Module -> distribution, where the names differ by more than signs."""
+WITH_PKG_RESOURCES = "setuptools<80.9"
+"""Later ones warn of `pkg_resources` whoever imports it, and the newest lack it."""
 _PLAIN = frozenset(
     [
         "aiohttp",

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from cogworks.services.python.distributions import Catalogue
+from cogworks.services.python.distributions import WITH_PKG_RESOURCES, Catalogue
 from cogworks.services.python.plugin_needs import asked_of_plugins
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<name>[\w.]+)'")
@@ -82,7 +82,9 @@ def _line(modules: Sequence[str], plugins: Mapping[str, str], packages: Sequence
     """The line of configuration that adds to what is configured what usually brings the modules, and the plugins."""
     catalogue = Catalogue({})
     names = [
-        min(catalogue.bringing(top) or {top.replace("_", "-")})
+        WITH_PKG_RESOURCES
+        if top == "pkg_resources"
+        else min(catalogue.bringing(top) or {top.replace("_", "-")})
         for top in (each.split(".")[0] for each in modules)
     ]
     listed = ", ".join(f'"{name}"' for name in dict.fromkeys((*packages, *names, *plugins.values())))

@@ -178,7 +178,8 @@ def plugins_of_tests(tests: Mapping[str, str]) -> Iterator[Used]:
         asked = {name for args in _ASKED.findall(text) for name in re.findall(r"\w+", "".join(args))}
         for name in sorted(_EARLIER.keys() & asked - seen - defined - _parametrized(text)):
             seen.add(name)
-            yield Used(_EARLIER[name], path, f"a test uses the fixture `{name}`", is_sure=name in _FIXTURES)
+            why = f"a test uses the fixture `{name}`, which later versions lack"
+            yield Used(_EARLIER[name], path, why, is_sure=name in _FIXTURES)
 
 
 def is_limited(line: str) -> bool:
@@ -206,7 +207,10 @@ def _parametrized(text: str) -> set[str]:
     }
 
 
-_VERSIONS = [f"{major}.{minor}.{patch}" for major in range(2) for minor in range(40) for patch in range(10)]
+_VERSIONS = [
+    *(f"{major}.{minor}.{patch}" for major in range(2) for minor in range(40) for patch in range(10)),
+    *(f"{major}.{minor}.0" for major in range(2, 100) for minor in range(10)),
+]
 _RUNS = [f"{major}.{minor}.{patch}" for major in range(6, 20) for minor in range(12) for patch in range(10)]
 """Versions that there are or may be; before 6.2 our reporters do not run, nor does pytest itself with a Python of today."""
 _OLDEST = "6.2.0"

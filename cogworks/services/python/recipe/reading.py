@@ -11,6 +11,7 @@ from cogworks.domain_services.messages import RepositorySettings
 from cogworks.services.python.building.project import project_of
 from cogworks.services.python.distributions import Catalogue
 from cogworks.services.python.recipe.basket import Basket
+from cogworks.services.python.recipe.brought_along import brought_along
 from cogworks.services.python.recipe.choosing_tests import BY_NAME, asked_by_tests
 from cogworks.services.python.recipe.commands import USUAL_GROUPS
 from cogworks.services.python.recipe.declared import Declared
@@ -211,6 +212,8 @@ class _Reading:
         if self._asked.runner == "pytest":
             for used in (*plugins_used(settings, self._asked.command), *plugins_of_tests(tests)):
                 self._take_plugin(used)
+        for used in brought_along(self._python, self._basket.reached):
+            self._take_plugin(used)
         for each in self._foreign:
             if not self._is_there(each):
                 self._take_import(each)
@@ -279,7 +282,7 @@ class _Reading:
         others = {*before, *self._basket.constraints, *locked_versions(self._files, [name]).lines}
         is_its_own = used.is_sure or name in self._basket.reached
         if is_its_own and self._is_wanted(name) and agrees(used.distribution, others):
-            self._take_package(used.distribution, used.source, f"{used.why}, which later versions lack")
+            self._take_package(used.distribution, used.source, used.why)
         self._wished |= self._basket.requirements - before
 
     def _is_wanted(self, name: str) -> bool:
