@@ -964,6 +964,23 @@ def test_what_every_environment_once_had_is_there(files: dict[str, str], wished:
     assert recipe(files).wished == wished
 
 
+@pytest.mark.parametrize(
+    ("text", "modules"),
+    [
+        ("import typing\nif typing.TYPE_CHECKING:\n    from stubs import Self\n", []),
+        (
+            "if TYPE_CHECKING:\n    if VERSION > 3:\n        import stubs\nelse:\n    import stubs\n",
+            ["stubs"],
+        ),
+        ("if not TYPE_CHECKING:\n    import stubs\n", ["stubs"]),
+        ("try:\n    import stubs\nexcept ImportError:\n    pass\n", ["stubs"]),
+    ],
+    ids=["types", "else", "not", "try"],
+)
+def test_nothing_is_said_of_what_only_tools_for_types_import(text: str, modules: list[str]) -> None:
+    assert [each.module for each in recipe({"tests/test_a.py": text}).undeclared] == modules
+
+
 PLUGIN_JOBS = (
     "jobs:\n  tests:\n    steps:\n      - run: pip install b -e ../of-tests\n      - run: pytest\n"
     "  test-of-plugin:\n    steps:\n      - run: pip install -e plugin/\n      - run: pip install c ./plugin\n      - run: pytest plugin\n"

@@ -22,6 +22,8 @@ class Imported(Value):
     line: int
     is_optional: bool = False
     """Whether the code goes on without it, or only reads its types."""
+    is_of_types: bool = False
+    """Whether only tools that read types ever import it."""
 
     @property
     def top(self) -> str:
@@ -38,9 +40,7 @@ def imports_in(source: bytes) -> tuple[Imported, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(source)
-    return tuple(
-        sorted(set(_imports(tree.body, is_optional=False)), key=lambda each: (each.line, each.module))
-    )
+    return tuple(sorted(set(_imports(tree.body)), key=lambda each: (each.line, each.module)))
 
 
 def is_standard(imported: Imported) -> bool:
@@ -48,27 +48,42 @@ def is_standard(imported: Imported) -> bool:
     return imported.top in sys.stdlib_module_names or imported.top == "__main__"
 
 
-def _imports(statements: Sequence[ast.stmt], *, is_optional: bool) -> Iterator[Imported]:
+def _imports(
+    statements: Sequence[ast.stmt], *, is_optional: bool = False, is_of_types: bool = False
+) -> Iterator[Imported]:
+    def imported(module: str, statement: ast.stmt) -> Imported:
+        return Imported(
+            module=module, line=statement.lineno, is_optional=is_optional, is_of_types=is_of_types
+        )
+
     for statement in statements:
         if isinstance(statement, ast.Import):
             for name in statement.names:
-                yield Imported(module=name.name, line=statement.lineno, is_optional=is_optional)
+                yield imported(name.name, statement)
         elif isinstance(statement, ast.ImportFrom):
             if statement.level == 0 and statement.module:
-                yield Imported(module=statement.module, line=statement.lineno, is_optional=is_optional)
+                yield imported(statement.module, statement)
         else:
-            yield from _below(statement, is_optional=is_optional)
+            yield from _below(statement, is_optional=is_optional, is_of_types=is_of_types)
 
 
-def _below(statement: ast.stmt, *, is_optional: bool) -> Iterator[Imported]:
+def _below(statement: ast.stmt, *, is_optional: bool, is_of_types: bool) -> Iterator[Imported]:
     """The imports within a statement; what follows a `try` that fails is as optional as what is tried."""
     optional = is_optional or is_guarded(statement)
-    for _, value in ast.iter_fields(statement):
+    for field, value in ast.iter_fields(statement):
+        of_types = is_of_types or (field == "body" and _reads_types(statement))
         for part in value if isinstance(value, list) else []:
             if isinstance(part, ast.stmt):
-                yield from _imports([part], is_optional=optional)
+                yield from _imports([part], is_optional=optional, is_of_types=of_types)
             elif isinstance(part, ast.ExceptHandler | ast.match_case):
-                yield from _imports(part.body, is_optional=optional)
+                yield from _imports(part.body, is_optional=optional, is_of_types=of_types)
+
+
+def _reads_types(statement: ast.stmt) -> bool:
+    """Whether the body of this is for tools that read types, and never run."""
+    test = statement.test if isinstance(statement, ast.If) else None
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
+    return name == "TYPE_CHECKING"
 
 
 def is_guarded(statement: ast.stmt) -> bool:

@@ -110,7 +110,7 @@ def _optional(text: str) -> Iterator[tuple[str, int]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for each in imports:
-        if each.is_optional and not is_standard(each):
+        if each.is_optional and not each.is_of_types and not is_standard(each):
             yield each.module, each.line
 
 
