@@ -126,7 +126,7 @@ def _overlap(test: str, unit: str) -> bool:
 
 def _too_long(slow: str, limit_s: float) -> str:
     what = (
-        f"`{slow}` did not come to its end within {limit_s:.3g} s, although it was the first to run"
+        f"`{slow}` did not come to its end within {round(limit_s, 1):g} s, although it was the first to run"
         if slow
         else f"Within {limit_s:.0f} s no test was even found and begun"
     )
