@@ -54,7 +54,7 @@ def called_by(tests: Sequence[str], index: Index, *, rules: TestRules) -> tuple[
     looking = _Looking(index, rules)
     names = dict.fromkeys(
         match["name"]
-        for place in list(dict.fromkeys(looking.found(tests)))[:_MAX_TESTS]
+        for place in list(dict.fromkeys(looking.themselves(tests)))[:_MAX_TESTS]
         for match in _CALL.finditer(looking.text(place))
     )
     return tuple(
@@ -148,7 +148,7 @@ class _Looking:
             latest = list(dict.fromkeys(latest))
             seen.update(latest)
 
-    def found(self, tests: Sequence[str]) -> Iterator[_Place]:
+    def themselves(self, tests: Sequence[str]) -> Iterator[_Place]:
         """The tests themselves."""
         yield from self._tests(tests)
 
