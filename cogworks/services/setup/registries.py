@@ -22,7 +22,7 @@ _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,30}}")
 _PUBLIC = (
     "pypi.org", "files.pythonhosted.org",
-    "registry.npmjs.org", "registry.yarnpkg.com",
+    "registry.npmjs.org", "registry.yarnpkg.com", "npm.jsr.io",
     "index.crates.io", "static.crates.io", "crates.io",
     "proxy.golang.org", "sum.golang.org",
 )  # fmt: skip

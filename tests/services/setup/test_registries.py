@@ -41,7 +41,7 @@ def allowed(authority: str, *further: Host) -> bool:
 
 @pytest.mark.parametrize(
     "authority",
-    ["pypi.org:443", "files.pythonhosted.org:443", "registry.npmjs.org:443", "index.crates.io:443", "static.crates.io:443",
+    ["pypi.org:443", "files.pythonhosted.org:443", "registry.npmjs.org:443", "npm.jsr.io:443", "index.crates.io:443", "static.crates.io:443",
      "crates.io:443", "proxy.golang.org:443", "sum.golang.org:443", "deb.debian.org:80", "security.debian.org:443",
      "PyPI.ORG.:443"],
 )  # fmt: skip
