@@ -100,10 +100,12 @@ def _naming(index: Index, name: str) -> list[Document]:
 
 def _in_file(index: Index, path: str, name: str) -> Iterator[Use]:
     word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+    # An entry of a list of names, e.g. `__all__`, of exports, or of an import of several lines.
+    alone = re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?,?\s*$")
     card = index.cards([path]).get(path)
     own = {each.line for each in card.definitions if each.name == name} if card else set()
     for number, text in enumerate(index.text(path).splitlines(), 1):
-        if number not in own and word.search(text) and not _IMPORTS.match(text):
+        if number not in own and word.search(text) and not (_IMPORTS.match(text) or alone.match(text)):
             yield Use(name, path, number, shortened(text).strip())
 
 
