@@ -17,7 +17,7 @@ from cogworks.sight.cards import Outlined
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import Kind
 from cogworks.sight.question import About
-from cogworks.sight.stretches import tokens_of
+from cogworks.sight.stretches import imports_in, tokens_of
 from cogworks.sight.view import first_view
 from cogworks.sight.words import terms_of
 
@@ -27,8 +27,6 @@ _HOPS = 2
 """A table may name another one."""
 _CONTEXT = 4
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_IMPORT = re.compile(r"(?:import|from|use|using|#include|require)\b|(?:const|let|var) .*\brequire\(")
-_MAX_HEAD_LINES = 80
 _MAX_SIGNATURE_LINES = 30
 _MAX_GAP = 4
 """Lines between two stretches: fewer are shown with them."""
@@ -60,7 +58,7 @@ def beyond(
     room = room_tokens
     shown = list(dict.fromkeys(each.artifact for each in windows))
     places = [
-        *((path, stretch) for path in shown if (stretch := _imports_of(index.text(path)))),
+        *((path, stretch) for path in shown if (stretch := imports_in(lines_of(index.text(path))))),
         *_tables(index, windows, rules),
         *_tables_around(index, [*shown, *executed][:_MAX_EXECUTED], terms, rules),
         *viewed(index, failure, shown, rules),
@@ -158,14 +156,6 @@ def _tables_around(
                     (-len(words.intersection(terms)), near.index(path), each.first, each.last, path)
                 )
     return [(path, (first, last)) for score, _, first, last, path in sorted(tables) if score < 0]
-
-
-def _imports_of(text: str) -> Lines | None:
-    """From the first to the last import at the beginning of a file: a repair may need another one."""
-    numbers = [
-        number for number, line in enumerate(lines_of(text)[:_MAX_HEAD_LINES], 1) if _IMPORT.match(line)
-    ]
-    return (numbers[0], numbers[-1]) if numbers else None
 
 
 def _is_data(each: Outlined) -> bool:

@@ -45,7 +45,8 @@ _TITLES = " > "
 def are_titled(tests: Sequence[str]) -> bool:
     """Whether their ids are made of titles, so that no definition of the code is the test itself."""
     return bool(tests) and all(
-        _TITLES in test or not _IDENTIFIER.fullmatch(_names_in(_inside(test))[-1]) for test in tests
+        not _is_of_python(test) and (_TITLES in test or not _IDENTIFIER.fullmatch(_names_in(test)[-1]))
+        for test in tests
     )
 
 
@@ -117,15 +118,16 @@ def declared_at(tests: Sequence[str], index: Index) -> tuple[tuple[str, int], ..
     return tuple(dict.fromkeys((path, definition.line) for path, definition in places))
 
 
-def _inside(test: str) -> str:
-    return test.partition("::")[2]
-
-
-def _names_in(inside: str) -> list[str]:
-    """The groups and the name of a test by the rest of its id: `TestCart::test_add[1-2]`, or `cart > adds [1, 2]` in other languages."""
-    if _TITLES in inside:
+def _names_in(test: str) -> list[str]:
+    """The groups of a test and its name by its id: `TestCart::test_add[1 > 2]` in Python, `cart > adds [1, 2]` in other languages."""
+    inside = test.partition("::")[2]
+    if _TITLES in inside and not _is_of_python(test):
         return inside.split(_TITLES)
     return inside.partition("[")[0].split("::")
+
+
+def _is_of_python(test: str) -> bool:
+    return test.partition("::")[0].endswith(".py")
 
 
 class _Looking:
@@ -164,7 +166,7 @@ class _Looking:
     def _tests(self, tests: Sequence[str]) -> Iterator[_Place]:
         for test in tests:
             path = test.partition("::")[0]
-            *groups, name = _names_in(_inside(test))
+            *groups, name = _names_in(test)
             named = [
                 _Place(path, number)
                 for number, each in enumerate(self._definitions(path))
