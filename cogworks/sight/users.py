@@ -8,13 +8,13 @@ from typing import NamedTuple
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import Kind
+from cogworks.sight.matching import LEAST_NAME
 from cogworks.sight.question import About
 from cogworks.sight.ranking import Document
 from cogworks.sight.seen import Stretch
 from cogworks.sight.stretches import shortened, tokens_of
 from cogworks.sight.words import terms_of
 
-_LEAST_NAME = 4
 _MOST_NAMES, _MOST_LINES, _MOST_LINES_OF_A_FILE = 5, 6, 2
 """Definitions that are looked for, and lines of each."""
 _MOST_FILES = 60
@@ -56,7 +56,7 @@ def uses_elsewhere(
 ) -> tuple[Use, ...]:
     """A few lines that use what a change touched and that are shown nowhere else: code first, then tests.
 
-    Names are compared, not bindings. What a file only imports is no use. A definition whose name is short or everywhere has none.
+    Names are compared, not bindings. What a definition says of itself, and what a file only imports, is no use. A definition whose name is short or everywhere has none.
 
     Args:
         touched: path -> lines, from 1.
@@ -70,7 +70,7 @@ def uses_elsewhere(
         if path in cards
         for name in changed_definitions(cards[path].definitions, lines)
     )
-    chosen = [name for name in names if len(name) >= _LEAST_NAME][:_MOST_NAMES]
+    chosen = [name for name in names if len(name) >= LEAST_NAME][:_MOST_NAMES]
     return tuple(use for name in chosen for use in _uses(index, name, shown, but))
 
 
@@ -103,9 +103,9 @@ def _in_file(index: Index, path: str, name: str) -> Iterator[Use]:
     # An entry of a list of names, e.g. `__all__`, of exports, or of an import of several lines.
     alone = re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?,?\s*$")
     card = index.cards([path]).get(path)
-    own = {each.line for each in card.definitions if each.name == name} if card else set()
+    own = [(each.first, each.last) for each in card.definitions if each.name == name] if card else []
     for number, text in enumerate(index.text(path).splitlines(), 1):
-        if number not in own and word.search(text) and not (_IMPORTS.match(text) or alone.match(text)):
+        if word.search(text) and not _is_in(number, own) and not (_IMPORTS.match(text) or alone.match(text)):
             yield Use(name, path, number, shortened(text).strip())
 
 

@@ -41,7 +41,7 @@ def test_code_comes_before_tests_and_no_file_fills_the_list() -> None:
 
 
 def test_documents_imports_longer_names_and_the_definition_itself_are_no_uses() -> None:
-    other = "import { rounded } from 'x';\nexport { rounded };\nfunction rounded() {}\nrounded_up(1);\n$rounded(2);\nimport {\n  rounded,\n} from 'y';\n"
+    other = "import { rounded } from 'x';\nexport { rounded };\nfunction rounded() {\n  return rounded(1)\n}\nrounded_up(1);\n$rounded(2);\nimport {\n  rounded,\n} from 'y';\n"
     names = "__all__ = [\n    'rounded',\n]\n"
     files = {
         PRICING: SHOP[PRICING],
