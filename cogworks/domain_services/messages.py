@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
-from pydantic_core import PydanticSerializationError
 
 from cogworks.vocabulary import Severity, Value
 
@@ -324,8 +323,8 @@ def frame(message: Message) -> bytes:
     """A message as it goes over the wire. Half a character, as tests of texts write it into their reports, becomes a question mark."""
     try:
         text = message.model_dump_json(exclude_none=True)
-    except PydanticSerializationError:
-        # UTF-8 has no form for it. This takes longer, and nearly no message needs it.
+    except ValueError:
+        # pydantic's own error is one: UTF-8 has no form for it. This takes longer, and nearly no message needs it.
         text = json.dumps(
             message.model_dump(mode="json", exclude_none=True), ensure_ascii=False, separators=(",", ":")
         )
