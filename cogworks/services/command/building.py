@@ -18,7 +18,9 @@ _BUILDS = re.compile(r"(?:pre)?(?:builds?|compile|transpile|tsc|bundle|dist)(?:[
 _LIKELY = ("build", "compile", "tsc", "transpile", "bundle")
 """What a script that builds is called where no workflow runs one."""
 _TESTS = re.compile(r"\btests?\b")
-_PLACE = re.compile(r"[\"']?(?:\./)?([\w.@-]{1,80})/")
+_LOADING = re.compile(r"-r|--(?:require|import|loader|experimental-loader)")
+_PLACE = re.compile(r"[\"']?(?:\./)?([\w.-]{1,80})/")
+"""No folder begins with `@`: that is a package."""
 _ELSEWHERE = frozenset({"node_modules", "..", "."})
 
 
@@ -50,8 +52,9 @@ def with_build(
 
 
 def _places(words: Sequence[str]) -> list[str]:
-    """The folders at the root in which a command looks."""
-    matches = (_PLACE.match(word) for word in words[1:])
+    """The folders at the root in which a command looks; what it loads by `--require` and the like is a package."""
+    own = (word for before, word in pairwise(words) if not _LOADING.fullmatch(before))
+    matches = map(_PLACE.match, own)
     return [match[1] for match in matches if match and match[1] not in _ELSEWHERE]
 
 

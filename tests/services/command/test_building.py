@@ -58,10 +58,22 @@ def test_without_a_workflow_a_script_that_builds_and_does_not_test_is_taken_by_i
         (MOCHA, ("src", "out")),
         ("mocha", ("src",)),
         ("mocha ../x/a.js ./node_modules/y/*.js", ("src",)),
+        ("mocha -r ts-node/register test/*.ts", ("src", "test")),
+        ("mocha --require @babel/register --import tsx/esm test", ("src", "test")),
+        ("mocha --loader ts-node/esm --config @acme/mocha/rc.json test", ("src", "test")),
         (f"babel src -d out && {MOCHA}", ("src",)),
         ("./check.sh out/x", ("src",)),
     ],
-    ids=["it-is-there", "no-place", "elsewhere", "built-already", "unknown-runner"],
+    ids=[
+        "it-is-there",
+        "no-place",
+        "elsewhere",
+        "required",
+        "scoped",
+        "loaded",
+        "built-already",
+        "unknown-runner",
+    ],
 )
 def test_nothing_is_built_for_tests_that_lack_nothing(script: str, folders: tuple[str, ...]) -> None:
     recipe = of({"test": script, "compile": "tsc"}, WORKFLOW, folders=folders)
