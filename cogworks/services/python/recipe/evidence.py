@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from cogworks.services.python.imports import imports_in, is_guarded, is_standard, is_test_file
+from cogworks.services.python.recipe.loaded import loaded_tests
 
 _SKIPPED = re.compile(r"importorskip\(\s*[\"']([\w.]+)")
 _FROM = re.compile(r"^[ \t]*from[ \t]+(\w[\w.]*)[ \t]+import[ \t]+(?:\(([^)]*)\)|([\w \t,]+))", re.MULTILINE)
@@ -32,6 +33,8 @@ class Foreign(NamedTuple):
     """File and line."""
     is_of_test: bool
     """Whether a test file itself imports it."""
+    is_loaded: bool = False
+    """Whether it is one that a runner loads."""
 
 
 def test_files(files: Mapping[str, str]) -> dict[str, str]:
@@ -50,18 +53,18 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
         paths: every file of the repository.
     """
     tests = test_files(files)
+    loaded = loaded_tests(tests)
     own = _Own(files, paths, tests)
     by_module: dict[str, Foreign] = {}
     waiting: list[str] = []
-    for path, text in tests.items():
+    for path, text in _the_loaded_first(tests, loaded):
         waiting += [
             place for module in _submodules(text) if own.has(module) for place in own.files_of(module)
         ]
         for module, line in _of_test(text):
             if not own.has(module):
-                _note(
-                    by_module, Foreign(module.split(".")[0], module, f"{path}, line {line}", is_of_test=True)
-                )
+                top, place = module.split(".")[0], f"{path}, line {line}"
+                _note(by_module, Foreign(top, module, place, is_of_test=True, is_loaded=path in loaded))
     seen: set[str] = set(tests)
     while waiting and len(seen) < len(tests) + _MOST_MODULES:
         path = waiting.pop()
@@ -91,14 +94,22 @@ def optional_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[
     by_module: dict[str, Foreign] = {}
     own = sorted(path for path in files if path.endswith(".py") and not is_test_file(path))
     tests = test_files(files)
+    loaded = loaded_tests(tests)
     ours = _Own(files, paths, tests)
-    for path in (*tests, *own[:_MOST_MODULES]):
+    of_tests = [path for path, _ in _the_loaded_first(tests, loaded)]
+    for path in (*of_tests, *own[:_MOST_MODULES]):
         for name, line in _optional(files[path]):
             if ours.has(name) or name.split(".")[0] in _OF_PYTHON_2:
                 continue
-            foreign = Foreign(name.split(".")[0], name, f"{path}, line {line}", is_of_test=path in tests)
+            top, place = name.split(".")[0], f"{path}, line {line}"
+            foreign = Foreign(top, name, place, is_of_test=path in tests, is_loaded=path in loaded)
             by_module.setdefault(name, foreign)
     return tuple(by_module[name] for name in sorted(by_module))
+
+
+def _the_loaded_first(tests: Mapping[str, str], loaded: Collection[str]) -> list[tuple[str, str]]:
+    """In their order otherwise, so that an import is placed where a runner comes upon it."""
+    return sorted(tests.items(), key=lambda each: each[0] not in loaded)
 
 
 def _optional(text: str) -> Iterator[tuple[str, int]]:

@@ -254,7 +254,7 @@ class _Reading:
                 self._basket.take_extra(name)
                 why = f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need"
                 self._choose(f"extra {name!r}", self._declared.extras[name].place.split(",")[0], why)
-        if each.is_of_test and not members and not self._declared.dynamic:
+        if each.is_loaded and not members and not self._declared.dynamic:
             self._doubt(
                 each,
                 "is imported where it is there, and nothing declares it for tests; where they fail or are skipped without it",
@@ -325,7 +325,7 @@ class _Reading:
         elif owners:
             chosen = best(exact or members)
             self._take_package(chosen.line, chosen.place, f"`{each.place}` imports {each.module!r}")
-        elif each.is_of_test and not self._declared.dynamic:
+        elif each.is_loaded and not self._declared.dynamic:
             self._doubt(
                 each,
                 "is imported, nothing declares it, and it came with no other package; where tests need it",
