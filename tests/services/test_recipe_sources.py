@@ -987,6 +987,26 @@ PLUGIN_JOBS = (
 )
 
 
+@pytest.mark.parametrize(
+    ("file", "job"),
+    [
+        ("emscripten.yml", "tests"),
+        ("ci.yml", "tests-windows"),
+        ("a.yml", "pyodide_tests"),
+        ("nightly-wheels.yml", "tests"),
+    ],
+)
+def test_a_job_of_another_platform_says_nothing_of_tests_here(file: str, job: str) -> None:
+    steps = "jobs:\n  {}:\n    steps:\n      - run: pip install {}\n      - run: pytest\n"
+    files = {
+        f".github/workflows/{file}": steps.format(job, "of-elsewhere"),
+        ".github/workflows/runtests.yml": steps.format("tests-latest", "hypothesis"),
+    }
+
+    assert recipe(files).requirements == ("hypothesis",)
+    assert recipe(dict([next(iter(files.items()))])).requirements == ("of-elsewhere",)
+
+
 def test_the_job_with_the_plainest_name_runs_the_tests() -> None:
     found = recipe({".github/workflows/ci.yml": PLUGIN_JOBS})
 

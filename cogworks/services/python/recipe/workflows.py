@@ -1,6 +1,7 @@
 """What the jobs of `.github/workflows` that run tests install before, and how they run them."""
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,13 @@ from cogworks.services.python.recipe.texts import table
 FOLDER = ".github/workflows/"
 _MOST_CHARS = 200_000
 _LIKELY = ("tests", "ci", "unit", "pytest", "python", "build", "main", "check")
+_ELSEWHERE = frozenset(
+    [
+        "pyodide", "emscripten", "wasm", "wasi", "windows", "win", "macos", "mac", "osx", "android", "ios", "freebsd", "cygwin", "alpine", "musl", "qemu",
+        "pypy", "gpu", "cuda", "nightly", "upstream", "bleeding", "dev", "slow", "doctest", "doctests", "benchmark", "benchmarks",
+    ]
+)  # fmt: skip
+"""Words of jobs that run tests on another platform, with versions that are not out yet, or other tests than the usual ones."""
 
 
 def workflows_asked(files: Mapping[str, str]) -> Asked | None:
@@ -34,15 +42,18 @@ def workflows_asked(files: Mapping[str, str]) -> Asked | None:
     )
 
 
-def _rank(path: str, job: str) -> tuple[int, int, int]:
+def _rank(path: str, job: str) -> tuple[int, int, int, int]:
     def words_of(name: str) -> list[str]:
-        return ["tests" if word == "test" else word for word in name.lower().replace("_", "-").split("-")]
+        words = re.split(r"[-_. ]+", name.lower())
+        return ["tests" if word in ("test", "runtests") else word for word in words]
 
     def likely(name: str) -> int:
         return next((at for at, each in enumerate(_LIKELY) if each in words_of(name)), len(_LIKELY))
 
+    file = posixpath.splitext(posixpath.basename(path))[0]
+    elsewhere = len(_ELSEWHERE.intersection(words_of(job) + words_of(file)))
     # More words say which tests: of another version, of a plugin.
-    return likely(job), likely(posixpath.splitext(posixpath.basename(path))[0]), len(words_of(job))
+    return elsewhere, likely(job), likely(file), len(words_of(job))
 
 
 def _jobs(text: str) -> Iterator[tuple[str, Asked]]:
