@@ -11,7 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from cogworks.domain_services.messages import RepositorySettings
+from cogworks.services.python.choosing import kept_recipe
 from cogworks.services.python.environments import Environments
+from cogworks.services.python.manifest_files import recipe_of
 from cogworks.services.python.pythons import NotBuilt, Python, others, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.testrun import run_tests
@@ -95,6 +98,58 @@ def test_nobody_is_told_to_install_what_tests_are_not_run_with(path: str, requir
 
 def test_what_is_configured_wins_over_what_the_project_says(path: str) -> None:
     assert python_for("<3.70", "3.71", path).version == "3.71.4"
+
+
+TOX = """\
+[tox]
+envlist = py{311,370,371,373}
+[testenv]
+deps =
+    py370: of-370
+    py371: of-371
+    py373: of-373
+commands = pytest
+"""
+
+
+def project(folder: Path, requires: str) -> Path:
+    """One with an environment of tox for each Python."""
+    pyproject = f'[project]\nname = "shop"\nrequires-python = "{requires}"\n'
+    return laid_out(folder, {"pyproject.toml": pyproject, "tox.ini": TOX})
+
+
+def test_what_tests_need_is_read_for_the_python_that_they_run_with(path: str, tmp_path: Path) -> None:
+    newest, older = project(tmp_path / "a", ">=3.70"), project(tmp_path / "b", ">=3.70,<3.71")
+    configured = RepositorySettings(python="3.71")
+
+    recipes = [
+        recipe_of(newest, None, search_path=path),
+        recipe_of(older, None, search_path=path),
+        recipe_of(older, None, search_path=path, settings=configured),
+    ]
+
+    assert [each.requirements for each in recipes] == [("of-373",), ("of-370",), ("of-371",)]
+    assert [each.read_for for each in recipes] == ["3.73", "3.70", "3.71"]
+
+
+def test_a_recipe_that_no_python_here_fits_is_read_for_the_service_s_own(path: str, tmp_path: Path) -> None:
+    recipe = recipe_of(project(tmp_path / "a", ">=4"), None, search_path=path)
+
+    assert recipe.read_for == ".".join(platform.python_version_tuple()[:2])
+
+
+def test_a_kept_recipe_is_read_anew_when_a_better_python_has_come(path: str, tmp_path: Path) -> None:
+    folder = project(tmp_path / "a", ">=3.70,<3.73")
+    settings = RepositorySettings()
+    newer = str(stand_in(tmp_path / "newer", "python3.72", "3.72.5").parent)
+
+    def kept(search_path: str) -> str:
+        def read() -> Recipe:
+            return recipe_of(folder, None, search_path=search_path)
+
+        return kept_recipe(tmp_path / "kept", "a" * 40, "", settings, read, search_path=search_path).read_for
+
+    assert [kept(path), kept(path), kept(f"{path}{os.pathsep}{newer}")] == ["3.71", "3.71", "3.72"]
 
 
 @cache

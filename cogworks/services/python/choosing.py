@@ -18,7 +18,7 @@ from cogworks.own_folders import own_folder
 from cogworks.services.python.building.built import Built
 from cogworks.services.python.building.checkout import Checkout, changed_natively, checkout_of
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.manifest_files import base_problem, recipe_of
+from cogworks.services.python.manifest_files import base_problem, recipe_of, version_of
 from cogworks.services.python.own_setup import OwnSetup, own_setup
 from cogworks.services.python.pythons import (
     Interpreter,
@@ -94,7 +94,13 @@ _MOST = 500
 
 
 def kept_recipe(
-    folder: Path, commit: str, root: str, settings: RepositorySettings, read: Callable[[], Recipe]
+    folder: Path,
+    commit: str,
+    root: str,
+    settings: RepositorySettings,
+    read: Callable[[], Recipe],
+    *,
+    search_path: str,
 ) -> Recipe:
     """The kept recipe of a commit. It is read anew where none is kept, or the kept one cannot be used.
 
@@ -106,11 +112,15 @@ def kept_recipe(
     inputs = f"{_rules()}\n{HERE}\n{commit}\n{root}\n{settings.model_dump_json()}"
     place = folder / _FOLDER / f"{hashlib.sha256(inputs.encode()).hexdigest()[:40]}.json"
     try:
-        return Recipe.model_validate_json(place.read_bytes())
+        kept = Recipe.model_validate_json(place.read_bytes())
     except (OSError, ValidationError):
-        recipe = read()
-        _keep(place, recipe)
-        return recipe
+        kept = None
+    # A Python that fits may have come or gone since.
+    if kept is not None and kept.read_for == version_of(kept.requires_python, settings, search_path):
+        return kept
+    recipe = read()
+    _keep(place, recipe)
+    return recipe
 
 
 @cache
@@ -173,7 +183,9 @@ def asked_recipe(request: Request, folder: Path, machine: Machine) -> Recipe:
     try:
         if base is None or machine.environments is None or not (whole_of(folder, root) / ".git").exists():
             return read()
-        return kept_recipe(machine.environments.folder, base, root, settings, read)
+        return kept_recipe(
+            machine.environments.folder, base, root, settings, read, search_path=machine.search_path
+        )
     except GitFailed as error:
         text = f"the manifest of the repository cannot be read: {error}"
         raise NotBuilt(text, ErrorCode.ARTIFACT_NOT_FOUND) from error

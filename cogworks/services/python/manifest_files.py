@@ -10,8 +10,9 @@ from cogworks.codebase.git import Git
 from cogworks.domain_services.messages import RepositorySettings
 from cogworks.folders import walk
 from cogworks.services.python.imports import is_test_file
+from cogworks.services.python.pythons import minor_version_for
 from cogworks.services.python.recipe.locks import FILES as LOCKS
-from cogworks.services.python.recipe.reading import read_recipe
+from cogworks.services.python.recipe.reading import HERE, declared_by, read_recipe
 from cogworks.services.python.recipe.requirement_files import is_list
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.recipe.workflows import FOLDER as WORKFLOWS
@@ -64,9 +65,22 @@ def recipe_of(
     settings: RepositorySettings | None = None,
     root: str = "",
 ) -> Recipe:
-    """What the repository asks for; the arguments and what is raised are those of `texts_of`."""
+    """What the repository asks for, for the Python that its tests run with; the arguments and what is raised are those of `texts_of`."""
     texts = texts_of(folder, base, search_path=search_path, root=root)
-    return read_recipe(texts.files, settings, paths=texts.paths)
+    python = version_of(declared_by(texts.files).requires_python, settings, search_path)
+    recipe = read_recipe(texts.files, settings, python=python, paths=texts.paths)
+    return recipe.model_copy(update={"read_for": python})
+
+
+def version_of(requires: str, settings: RepositorySettings | None, search_path: str) -> str:
+    """The version, as `3.12`, of the Python that the tests run with; the service's own where it is unknown.
+
+    Args:
+        requires: what the project says (`requires-python`).
+    """
+    if settings is not None and settings.mode == "prepared":
+        return HERE
+    return minor_version_for(requires, settings.python if settings else "", search_path)
 
 
 def files_of(folder: Path, base: str | None, *, search_path: str, root: str = "") -> dict[str, str]:

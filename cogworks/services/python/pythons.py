@@ -162,6 +162,15 @@ def python_for(requires: str, wanted: str, search_path: str) -> Python:
     )
 
 
+def minor_version_for(requires: str, wanted: str, search_path: str) -> str:
+    """The version of `python_for` as `3.12`, with its arguments; that of the service's own where there is none."""
+    try:
+        version = python_for(requires, wanted, search_path).version
+    except NotBuilt:
+        version = own_python().version
+    return ".".join(version.split(".")[:2])
+
+
 @cache
 def others(search_path: str) -> tuple[Python, ...]:
     """The Pythons on PATH, and those of pyenv and uv, that run and are new enough; each version once."""

@@ -34,6 +34,8 @@ class Recipe(Value):
     requires_python: str = ""
     python: str = ""
     """The version that the repository's configuration of cogworks asks for."""
+    read_for: str = ""
+    """The version that everything here was read for, as `3.12`: conditions of tox depend on it."""
     project: Project | None = None
     """How the project is built, where it declares that and may be."""
     dynamic: tuple[str, ...] = ()
