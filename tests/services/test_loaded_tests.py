@@ -67,3 +67,13 @@ def test_a_note_names_the_place_that_a_runner_loads() -> None:
         "tests/unit/test_a.py, line 1",
         "tests/unit/test_a.py, line 3",
     ]
+
+
+def test_what_any_version_of_python_brings_is_no_note() -> None:
+    tried = ("annotationlib", "_testcapi", "compression.zstd", "BaseHTTPServer", "xmlrpclib")
+    optional = "".join(f"try:\n    import {name}\nexcept ImportError:\n    pass\n" for name in tried)
+    test = f"import pytest\nimport compression\npytest.importorskip('annotationlib')\n{optional}"
+
+    recipe = read_recipe({"pyproject.toml": PROJECT, "tests/test_a.py": test}, RepositorySettings())
+
+    assert recipe.undeclared == ()

@@ -11,6 +11,13 @@ from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
 from cogworks.vocabulary import Value
 
+_OF_OTHER_PYTHONS = frozenset(
+    [
+        "annotationlib", "compression", "_ctypes_test", "_testbuffer", "_testcapi", "_testclinic", "_testinternalcapi", "_testlimitedcapi",
+        "_testmultiphase", "_testsinglephase",
+    ]
+)  # fmt: skip
+"""What later versions bring along than the one that runs here, and what is only for Python's own tests: no package has them."""
 _FAILURES = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
 
 
@@ -46,6 +53,13 @@ def imports_in(source: bytes) -> tuple[Imported, ...]:
 def is_standard(imported: Imported) -> bool:
     """Whether Python itself brings a module along."""
     return imported.top in sys.stdlib_module_names or imported.top == "__main__"
+
+
+def is_of_some_python(module: str) -> bool:
+    """Whether any version of Python brings a module along, by its name with dots."""
+    return (
+        is_standard(Imported(module=module, line=1)) or module.split(".", maxsplit=1)[0] in _OF_OTHER_PYTHONS
+    )
 
 
 def _imports(

@@ -3,19 +3,23 @@
 import ast
 import posixpath
 import re
-import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from cogworks.services.python.imports import imports_in, is_guarded, is_standard, is_test_file
+from cogworks.services.python.imports import imports_in, is_guarded, is_of_some_python, is_test_file
 from cogworks.services.python.recipe.loaded import loaded_tests
 
 _SKIPPED = re.compile(r"importorskip\(\s*[\"']([\w.]+)")
 _FROM = re.compile(r"^[ \t]*from[ \t]+(\w[\w.]*)[ \t]+import[ \t]+(?:\(([^)]*)\)|([\w \t,]+))", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
 _OF_PYTHON_2 = frozenset(
-    ["StringIO", "cStringIO", "cPickle", "ConfigParser", "Queue", "httplib", "mock", "unittest2", "urllib2", "urlparse", "__builtin__"]
+    [
+        "StringIO", "cStringIO", "cPickle", "ConfigParser", "Queue", "httplib", "mock", "unittest2", "urllib2", "urlparse", "__builtin__",
+        "BaseHTTPServer", "CGIHTTPServer", "SimpleHTTPServer", "SocketServer", "Cookie", "cookielib", "HTMLParser", "htmlentitydefs", "robotparser",
+        "xmlrpclib", "SimpleXMLRPCServer", "DocXMLRPCServer", "Tkinter", "thread", "dummy_thread", "copy_reg", "commands", "exceptions",
+        "UserDict", "UserList", "UserString", "anydbm", "dbhash", "dumbdbm", "whichdb", "future_builtins", "md5", "sha",
+    ]
 )  # fmt: skip
 """What old tests import where a Python of today has it elsewhere."""
 _MOST_TESTS = 600
@@ -114,14 +118,14 @@ def _the_loaded_first(tests: Mapping[str, str], loaded: Collection[str]) -> list
 
 def _optional(text: str) -> Iterator[tuple[str, int]]:
     for match in _SKIPPED.finditer(text):
-        if match[1].split(".")[0] not in sys.stdlib_module_names:
+        if not is_of_some_python(match[1]):
             yield match[1], text.count("\n", 0, match.start()) + 1
     try:
         imports = imports_in(text[:_MOST_CHARS].encode())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for each in imports:
-        if each.is_optional and not each.is_of_types and not is_standard(each):
+        if each.is_optional and not each.is_of_types and not is_of_some_python(each.module):
             yield each.module, each.line
 
 
@@ -148,7 +152,7 @@ def _of_test(text: str) -> Iterator[tuple[str, int]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for each in imports:
-        if not each.is_optional and not is_standard(each) and each.top not in skipped:
+        if not each.is_optional and not is_of_some_python(each.module) and each.top not in skipped:
             yield each.module, each.line
 
 
@@ -216,7 +220,7 @@ def _names_of(statement: ast.stmt, package: str, own: _Own) -> Iterator[tuple[st
     else:
         return
     for name in names:
-        if not _is_standard(name):
+        if not is_of_some_python(name):
             yield name, statement.lineno
 
 
@@ -225,7 +229,3 @@ def _dotted(folder: str, own: _Own) -> list[str]:
         if folder.startswith(f"{root}/"):
             return folder[len(root) + 1 :].split("/")
     return folder.split("/") if folder else []
-
-
-def _is_standard(module: str) -> bool:
-    return module.split(".", maxsplit=1)[0] in sys.stdlib_module_names or module == "__main__"
