@@ -207,14 +207,18 @@ def _prepared(
     panel: ServicePanel, looked: _Looked, services: Sequence[ServiceConfig], during: During
 ) -> tuple[ServiceCheckup, ...]:
     """The environment of each service, whatever comes of those of the others."""
-    return tuple(_surroundings(panel.only([each.name]), looked, each, during) for each in services)
+    several = len(services) > 1
+    return tuple(
+        _surroundings(panel.only([each.name]), looked, each, during, is_named=several) for each in services
+    )
 
 
 def _surroundings(
-    panel: ServicePanel, looked: _Looked, service: ServiceConfig, during: During
+    panel: ServicePanel, looked: _Looked, service: ServiceConfig, during: During, *, is_named: bool
 ) -> ServiceCheckup:
     limit_s = PREPARE.limit_s
-    place = f" of {service.root}/" if service.root else ""
+    name = f" for service {service.name!r}" if is_named else ""
+    place = f" of {service.root}/" if service.root else name
     try:
         with during(f"making the environment{place}", limit_s):
             answers = panel.call(PREPARE, looked, PrepareParams(timeout_s=limit_s))
@@ -239,11 +243,16 @@ def _sound(checkups: Sequence[ServiceCheckup]) -> tuple[str, ...]:
 
 def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -> SuiteRun:
     began_s = monotonic()
+    reported = 0
 
     def part(tests: Sequence[str], parts: Parts) -> TestReport:
-        what = f"running what is left of the suite, {len(tests)} file(s)" if tests else "running the suite"
-        with during(what, limit_s):
-            return panel.simulate_part(looked, tests, parts)
+        nonlocal reported
+        so_far = f"{monotonic() - began_s:.0f} s and {reported} test(s)"
+        left = f"running what is left of the suite, {len(tests)} file(s) after {so_far}"
+        with during(left if tests else "running the suite", limit_s):
+            report = panel.simulate_part(looked, tests, parts)
+        reported += len(report.cases)
+        return report
 
     try:
         reports = tuple(in_parts(part))
