@@ -835,6 +835,56 @@ def test_a_plugin_is_not_added_beside_another_with_its_fixtures() -> None:
     )
 
 
+PASSED_OVER = {
+    "tests/test_a.py": "import pytest\n",
+    "tests/plugins/asyncio_test.py": "import pytest, redis\n@pytest.mark.asyncio\nasync def test_a(mocker): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pyproject.toml": f'{PROJECT}[tool.pytest]\nnorecursedirs = ["tests/plugins"]\n'},
+        {"pytest.ini": "[pytest]\nnorecursedirs = build plug*\n"},
+        {"pytest.ini": "[pytest]\naddopts = --ignore=tests/plugins\n"},
+        {"pytest.ini": "[pytest]\naddopts = --ignore-glob='*/asyncio_*.py'\n"},
+        {"tox.ini": "[testenv]\ncommands = pytest --ignore tests/plugins/ tests\n"},
+        {"pytest.ini": "[pytest]\nnorecursedirs = tests\ntestpaths = tests\naddopts = --ignore=tests/plugins/asyncio_test.py\n"},
+    ],
+    ids=["path", "name", "ignored", "pattern", "command", "place"],
+)  # fmt: skip
+def test_files_that_pytest_passes_over_ask_for_nothing(settings: dict[str, str]) -> None:
+    found = recipe({**settings, **PASSED_OVER})
+
+    assert (found.packages, found.undeclared) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pytest.ini": "[pytest]\nnorecursedirs = plugin lib/tests/plugins\n"},
+        {"pytest.ini": "[pytest]\nnorecursedirs = plugins\ntestpaths = tests/plugins\n"},
+        {"tox.ini": "[testenv]\ncommands = pytest tests/plugins/asyncio_test.py\n[pytest]\nnorecursedirs = tests\n"},
+    ],
+    ids=["another", "a-place", "named"],
+)  # fmt: skip
+def test_files_that_pytest_is_given_or_does_not_pass_over_ask_for_their_packages(
+    settings: dict[str, str],
+) -> None:
+    found = recipe({**settings, **PASSED_OVER})
+
+    assert found.packages == ("pytest-asyncio", "pytest-mock")
+    assert [each.module for each in found.undeclared] == ["redis"]
+
+
+def test_a_fixture_that_the_code_itself_defines_asks_for_no_plugin() -> None:
+    own = "from pytest import fixture\n\n\n@fixture\ndef subtests(request): ...\n"
+    test = "def test_a(subtests): ...\n"
+
+    assert recipe({"src/shop/fixtures.py": own, "tests/test_a.py": test}).packages == ()
+    assert recipe({"tests/test_a.py": test}).packages == ("pytest-subtests",)
+
+
 UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
 LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
 

@@ -161,9 +161,13 @@ def plugin_of_option(word: str) -> str | None:
     )
 
 
-def plugins_of_tests(tests: Mapping[str, str]) -> Iterator[Used]:
-    """By the marks and fixtures of test files that no file defines itself."""
-    defined = {name for text in tests.values() for pair in _DEFINED.findall(text) for name in pair if name}
+def plugins_of_tests(tests: Mapping[str, str], texts: Iterable[str]) -> Iterator[Used]:
+    """By the marks and fixtures of test files that none of these texts defines.
+
+    Args:
+        texts: of all Python files, as the code of a project may be the plugin.
+    """
+    defined = {name for text in texts for pair in _DEFINED.findall(text) for name in pair if name}
     seen: set[str] = set()
     for path, text in sorted(tests.items()):
         for mark in _MARK.findall(text):

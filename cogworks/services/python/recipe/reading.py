@@ -23,6 +23,7 @@ from cogworks.services.python.recipe.evidence import (
     test_files,
 )
 from cogworks.services.python.recipe.locks import locked_versions
+from cogworks.services.python.recipe.passed_over import python_files
 from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
 from cogworks.services.python.recipe.pytest_settings import (
     ALIKE,
@@ -207,10 +208,9 @@ class _Reading:
 
     def _take_used(self) -> None:
         """What the configuration of pytest and the test files use, and nothing has named yet."""
-        tests = test_files(self._files)
-        settings = pytest_settings(self._files)
         if self._asked.runner == "pytest":
-            for used in (*plugins_used(settings, self._asked.command), *plugins_of_tests(tests)):
+            of_tests = plugins_of_tests(test_files(self._python), self._python.values())
+            for used in (*plugins_used(pytest_settings(self._files), self._asked.command), *of_tests):
                 self._take_plugin(used)
         for used in brought_along(self._python, self._basket.reached):
             self._take_plugin(used)
@@ -223,7 +223,7 @@ class _Reading:
 
     @cached_property
     def _python(self) -> Mapping[str, str]:
-        return {path: text for path, text in self._files.items() if path.endswith(".py")}
+        return python_files(self._files, self._asked)
 
     @cached_property
     def _foreign(self) -> tuple[Foreign, ...]:

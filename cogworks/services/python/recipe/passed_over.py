@@ -1,0 +1,72 @@
+"""Which files pytest passes over by its own settings: they are no tests of the suite, whatever they are called."""
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import pairwise
+
+from cogworks.services.python.imports import is_test_file
+from cogworks.services.python.recipe.pytest_settings import Settings, pytest_settings
+from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.recipe.texts import one_or_more
+
+
+def python_files(files: Mapping[str, str], asked: Asked) -> dict[str, str]:
+    """The Python files without tests that pytest passes over, if pytest runs the tests.
+
+    Args:
+        files: repository-relative path -> text, with the settings of pytest.
+        asked: how the tests run.
+    """
+    python = {path: text for path, text in files.items() if path.endswith(".py")}
+    if asked.runner != "pytest":
+        return python
+    rules = _Rules(pytest_settings(files), asked)
+    return {path: text for path, text in python.items() if not (is_test_file(path) and rules.leave_out(path))}
+
+
+class _Rules:
+    """`norecursedirs`, `--ignore` and `--ignore-glob`."""
+
+    def __init__(self, settings: Settings, asked: Asked) -> None:
+        words = (*settings.addopts, *asked.command)
+        places = asked.paths or _words(settings.options.get("testpaths"))
+        self._named = [posixpath.normpath(each.split("::")[0]) for each in places]
+        self._skipped = _words(settings.options.get("norecursedirs"))
+        self._ignored = {posixpath.normpath(each) for each in _values(words, "--ignore")}
+        self._patterns = _values(words, "--ignore-glob")
+
+    def leave_out(self, path: str) -> bool:
+        folders = _folders(path)
+        whole = (*folders, path)
+        return (
+            any(map(self._is_skipped, folders))
+            or not self._ignored.isdisjoint(whole)
+            or any(fnmatchcase(f"/{each}", f"*/{pattern}") for each in whole for pattern in self._patterns)
+        )
+
+    def _is_skipped(self, folder: str) -> bool:
+        # pytest asks this of the folders that it comes upon, not of those that it is given or that lead there.
+        is_given = any(each == folder or each.startswith(f"{folder}/") for each in self._named)
+        return not is_given and any(fnmatchcase(*_compared(folder, pattern)) for pattern in self._skipped)
+
+
+def _compared(folder: str, pattern: str) -> tuple[str, str]:
+    if "/" in pattern:
+        return f"/{folder}", f"*/{pattern}"
+    return posixpath.basename(folder), pattern
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
+def _words(value: object) -> list[str]:
+    """A setting of several values, in the form of INI or of TOML."""
+    return value.split() if isinstance(value, str) else list(one_or_more(value))
+
+
+def _values(words: Sequence[str], option: str) -> list[str]:
+    following = [after for before, after in pairwise(words) if before == option]
+    return following + [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
