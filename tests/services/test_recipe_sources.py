@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 from cogworks.domain_services.messages import RepositorySettings
 from cogworks.services.python.recipe.pyproject import translated
 from cogworks.services.python.recipe.reading import read_recipe
-from cogworks.services.python.recipe.result import Recipe, configuration
+from cogworks.services.python.recipe.result import Recipe, configuration, places
 from cogworks.services.python.recipe.tox import expanded
 from tests.exhaustive import examples
 
@@ -469,6 +470,27 @@ def test_the_block_of_configuration_comes_to_the_same(files: dict[str, str]) -> 
 
     unlike = {"choices", "left_out", "notes"}
     assert after.model_dump(exclude=unlike) == before.model_dump(exclude=unlike)
+
+
+@pytest.mark.parametrize(
+    ("run", "command"),
+    [
+        ("pytest --doctest-modules --pyargs shop", "pytest --doctest-modules --pyargs src/shop"),
+        ("pytest -W error", "pytest -W error"),
+        ("pytest --doctest-modules gone src", "pytest --doctest-modules"),
+        ("pytest tests", ""),
+    ],
+    ids=["places", "options", "lost", "found-anyway"],
+)
+def test_the_block_of_configuration_runs_the_places_of_the_command(
+    run: str, command: str, tmp_path: Path
+) -> None:
+    (tmp_path / "src/shop").mkdir(parents=True)
+    found = recipe({"tox.ini": f"[testenv]\ncommands = {run}\n", "src/shop/__init__.py": ""})
+
+    block = tomllib.loads(configuration(found, places(found, tmp_path)))
+
+    assert block.get("tests", {}).get("command", "") == command
 
 
 @pytest.mark.parametrize(

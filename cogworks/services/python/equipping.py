@@ -13,7 +13,7 @@ from cogworks.services.python.keeping import made_environment
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.own_setup import setup_choices
 from cogworks.services.python.pythons import Interpreter, own_python, python_for
-from cogworks.services.python.recipe.result import Recipe, configuration
+from cogworks.services.python.recipe.result import Recipe, configuration, places
 from cogworks.services.python.responses import response_of
 from cogworks.services.python.simulating import left_out
 from cogworks.services.python.translating import in_other_words
@@ -43,6 +43,7 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
         recipe,
         interpreter,
         started,
+        places=places(recipe, folder),
         setup=setup_choices(settings),
         follows_from_files=_follows_from_files(recipe, settings, machine),
     )
@@ -63,6 +64,7 @@ def prepared(
     interpreter: Interpreter,
     started: float,
     *,
+    places: tuple[str, ...] = (),
     setup: tuple[Choice, ...] = (),
     follows_from_files: bool = False,
 ) -> Prepared:
@@ -70,6 +72,7 @@ def prepared(
 
     Args:
         started: when it was asked for, in seconds since the epoch.
+        places: the files and folders that its command runs; none: what the runner finds.
         setup: what the repository runs of its own.
         follows_from_files: see `Prepared`.
     """
@@ -81,7 +84,7 @@ def prepared(
         choices=(*recipe.choices, *setup, _runner(recipe)),
         command=recipe.command,
         runner=recipe.runner,
-        configuration=configuration(recipe) if recipe.choices else "",
+        configuration=configuration(recipe, places) if recipe.choices else "",
         notes=tuple(dict.fromkeys((*interpreter.notes, *_undeclared(recipe, interpreter)))),
         is_reused=environment is None or environment.made_at < started,
         seconds=environment.seconds if environment else 0.0,

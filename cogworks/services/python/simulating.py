@@ -27,7 +27,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.needs import needs
 from cogworks.services.python.parting import undivided
 from cogworks.services.python.pythons import Interpreter
-from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.result import Recipe, places
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, refused, response_of
 from cogworks.services.python.runners import NotKept, is_foreign
@@ -144,8 +144,7 @@ def _in_its_own_way(run: Wanted, recipe: Recipe, folder: Path) -> Wanted:
         return run
     if recipe.command and pytest_begins(recipe.command) is None:
         return run._replace(command=recipe.command)
-    are_there = all((folder / each.split("::")[0]).exists() for each in recipe.paths)
-    return run._replace(command=recipe.command, tests=run.tests or (recipe.paths if are_there else ()))
+    return run._replace(command=recipe.command, tests=run.tests or places(recipe, folder))
 
 
 def _run(request: Request, folder: Path, run: Wanted, machine: Machine) -> TestReport:

@@ -1,6 +1,8 @@
 """What the texts of a repository come to: the recipe of its environment."""
 
 import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import tomli_w
@@ -127,8 +129,18 @@ def _each(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
 _WIDTH = 100
 
 
-def configuration(recipe: Recipe) -> str:
-    """For `.cogworks/config.toml`; the comments say where each choice comes from."""
+def places(recipe: Recipe, folder: Path) -> tuple[str, ...]:
+    """The files and folders that its command names; none if one of them is not in `folder`."""
+    are_there = all((folder / each.split("::")[0]).exists() for each in recipe.paths)
+    return recipe.paths if are_there else ()
+
+
+def configuration(recipe: Recipe, places: Sequence[str] = ()) -> str:
+    """For `.cogworks/config.toml`; the comments say where each choice comes from.
+
+    Args:
+        places: what is run; none: what the runner finds.
+    """
     environment: dict[str, Any] = {
         "extras": list(recipe.extras),
         "groups": list(recipe.groups),
@@ -142,7 +154,7 @@ def configuration(recipe: Recipe) -> str:
         environment["variables"] = dict(sorted(recipe.variables.items()))
     document: dict[str, Any] = {"environment": environment}
     if recipe.command:
-        document["tests"] = {"command": shlex.join(recipe.command)}
+        document["tests"] = {"command": shlex.join((*recipe.command, *places))}
     return "".join(f"# {line}\n" for line in _comments(recipe)) + tomli_w.dumps(document)
 
 
