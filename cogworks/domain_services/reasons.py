@@ -1,4 +1,4 @@
-"""Why a test failed or could not be loaded, in one line of what pytest printed; pure rules from texts."""
+"""Why a test failed or could not be loaded, in one line of what pytest or Python printed; pure rules from texts."""
 
 import re
 from itertools import groupby
@@ -24,6 +24,19 @@ def marked_reason(text: str) -> str:
     # `ValueError:` alone says less than the line that follows.
     wanted = last[place : place + (2 if last and last[place].endswith(":") else 1)]
     return " ".join(line.strip() for line in wanted)
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+def raised_reason(text: str) -> str:
+    """The first line of the exception below the last traceback of Python in a text; empty where there is none.
+
+    Lines below it lead on, as under a mark.
+    """
+    _, begins, below = text.rpartition(f"{_TRACEBACK}\n")
+    lines = below.splitlines() if begins else []
+    return next((line.rstrip() for line in lines if line.strip() and not line[0].isspace()), "")
 
 
 def _indent(line: str) -> int:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from cogworks.domain_services.messages import EVERYTHING
-from cogworks.domain_services.reasons import marked_reason
+from cogworks.domain_services.reasons import marked_reason, raised_reason
 from cogworks.leaving import in_code
 from cogworks.vocabulary import Value
 
@@ -24,7 +24,7 @@ class Unloaded(Value):
     place: str
     """`.` when that is so for all tests."""
     reason: str
-    """What the error says first where pytest marks it, else its last line."""
+    """What the error says first where pytest marks it or below a traceback, else its last line."""
     at: str = ""
     """`file:line` where it arose, the innermost frame of the repository; empty: the error does not say."""
     before: bool = True
@@ -88,7 +88,7 @@ def _understood(error: str) -> Unloaded:
 
 def _reason(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["it does not say why"]
-    reason = marked_reason(text) or lines[-1]
+    reason = marked_reason(text) or raised_reason(text) or lines[-1]
     return reason if len(reason) <= _MAX_REASON_CHARS else f"{reason[: _MAX_REASON_CHARS - 1]}…"
 
 

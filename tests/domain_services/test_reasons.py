@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.domain_services.reasons import marked_reason
+from cogworks.domain_services.reasons import marked_reason, raised_reason
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,23 @@ from cogworks.domain_services.reasons import marked_reason
 )
 def test_the_last_error_is_told_by_its_first_line(text: str, reason: str) -> None:
     assert marked_reason(text) == reason
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in a\n    b()\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{TRACEBACK}ValueError: no\n", "ValueError: no"),
+        (f"{TRACEBACK}a.Warning: b is called c\nSee https://example.com/\n", "a.Warning: b is called c"),
+        (f"{TRACEBACK}KeyError: 1\n\nDuring handling\n\n{TRACEBACK}ValueError: no\nnoise", "ValueError: no"),
+        (f"{TRACEBACK}    ^^^\n\nValueError: no", "ValueError: no"),
+        (TRACEBACK, ""),
+        ("ValueError: no", ""),
+        ("", ""),
+    ],
+    ids=["one", "several-lines", "two", "markers", "cut", "no-traceback", "nothing"],
+)
+def test_an_exception_below_a_traceback_is_told_by_its_first_line(text: str, reason: str) -> None:
+    assert raised_reason(text) == reason

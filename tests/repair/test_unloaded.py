@@ -1,4 +1,4 @@
-"""What of a suite could not be loaded is told with its place and the last line of the error."""
+"""What of a suite could not be loaded is told with its place and its reason."""
 
 import pytest
 
@@ -33,13 +33,17 @@ X = Unloaded(place="tests/x.py", reason="ModuleNotFoundError: No module named 'y
             Unloaded(place=".", reason="ERROR: unrecognized arguments: --cov"),
         ),
         (
+            "pytest ended early (exit code 1):\nTraceback (most recent call last):\n  ...\nq.Warning: Q is R\nSee https://q/",
+            Unloaded(place=".", reason="q.Warning: Q is R"),
+        ),
+        (
             'tests/e.py: tests/e.py:2: in <module>\nE     File "src/e.py", line 7\nE       def half(:\nE   SyntaxError: no',
             Unloaded(place="tests/e.py", reason="SyntaxError: no", at="src/e.py:7"),
         ),
         ("tests/c.py: ", Unloaded(place="tests/c.py", reason="it does not say why")),
         ("tests/d.py: " + "long " * 100, Unloaded(place="tests/d.py", reason=f"{('long ' * 100)[:199]}…")),
     ],
-    ids=["module", "folder", "innermost", "whole-run", "unreadable", "silent", "long"],
+    ids=["module", "folder", "innermost", "whole-run", "plugin", "unreadable", "silent", "long"],
 )
 def test_an_error_is_understood_as_a_place_a_reason_and_where_it_arose(error: str, found: Unloaded) -> None:
     assert unloaded_of([error, error]) == (found,)

@@ -24,7 +24,7 @@ from cogworks.domain_services.answers import read_response
 from cogworks.domain_services.configuration import parse_services
 from cogworks.domain_services.failing import excerpt
 from cogworks.domain_services.messages import Request
-from cogworks.domain_services.reasons import marked_reason
+from cogworks.domain_services.reasons import marked_reason, raised_reason
 from cogworks.errors import CogworksError, ConfigurationError
 from cogworks.evaluation.cases import parse_cases
 from cogworks.forge.addresses import parse_issue_url, parse_repository, parse_repository_url
@@ -173,6 +173,7 @@ PARSERS: Mapping[str, Parser] = {
     ),
     "test of Node": lambda text: imports_node_test("a.js", text),
     "reason of a failure": marked_reason,
+    "exception below a traceback": raised_reason,
     "what is not loaded": lambda text: unloaded_of([text]),
     "terminal": on_terminal,
     "log": in_log_of_actions,
