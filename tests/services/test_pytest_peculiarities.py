@@ -222,6 +222,27 @@ def test_tests_are_not_told_that_they_run_on_a_build_server_and_comparisons_are_
     assert "truncated" not in message
 
 
+NESTED = """
+def test_inside(pytester):
+    pytester.makepyfile("def test_long():\\n    assert list(range(20)) == list(range(1, 21))\\n")
+    result = pytester.runpytest_inprocess("-vv" if {whole} else "-v")
+    result.stdout.{answer}("*truncated, use*")
+"""
+
+
+@pytest.mark.slow
+def test_what_tests_start_of_pytest_in_their_process_shortens_comparisons_as_ever(tmp_path: Path) -> None:
+    files = {
+        "test_short.py": NESTED.format(whole=False, answer="fnmatch_lines"),
+        "test_whole.py": NESTED.format(whole=True, answer="no_fnmatch_line"),
+        "conftest.py": "pytest_plugins = ['pytester']\n",
+    }
+
+    found = outcomes(simulated(laid_out(tmp_path, files)))
+
+    assert found == {"test_short.py::test_inside": "passed", "test_whole.py::test_inside": "passed"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", ["", "import hypothesis\n"], ids=["imported by tests", "by a conftest"])
 def test_hypothesis_tries_the_same_examples_in_every_run(tmp_path: Path, settings: str) -> None:

@@ -16,17 +16,27 @@ from typing import Any
 _NAME = "hypothesis"
 
 
-def pytest_configure() -> None:
-    show_whole_comparisons()
+def pytest_configure(config: Any) -> None:
+    show_whole_comparisons(config)
     repeat_examples()
 
 
-def show_whole_comparisons() -> None:
-    """Have pytest shorten no comparison, as every version since 3.0 does in a run of a build server."""
+def show_whole_comparisons(config: Any) -> None:
+    """Have pytest before 9.1 shorten no comparison of this run, as it does in a run of a build server.
+
+    What tests start of pytest in their process has a configuration of its own.
+    """
     with suppress(ImportError):
         from _pytest.assertion import truncate  # noqa: PLC0415 - a run of unittest need not have it
 
-        vars(truncate)["truncate_if_required"] = lambda explanation, *_, **__: explanation
+        shorten = getattr(truncate, "truncate_if_required", None)
+        if shorten is None:
+            return
+
+        def shorten_others(explanation: Any, item: Any, *rest: Any, **named: Any) -> Any:
+            return explanation if item.config is config else shorten(explanation, item, *rest, **named)
+
+        vars(truncate)["truncate_if_required"] = shorten_others
 
 
 def repeat_examples() -> None:

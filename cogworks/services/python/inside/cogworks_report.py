@@ -13,7 +13,7 @@ import pytest
 from _pytest.reports import CollectReport, TestReport
 from cogworks_records import Records, Seal, capped, taken_early, written
 
-_SHOWN = {"DEFAULT_MAX_LINES": 40, "DEFAULT_MAX_CHARS": 2_400}
+_SHOWN = {"truncation_limit_lines": "40", "truncation_limit_chars": "2400"}
 _EARLY = taken_early()
 # pytest looks for garbage at its end, among all that it has loaded: what stays until then is none. Hardly anything of the
 # repository is loaded yet, and what its tests leave behind is found as ever.
@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    _let_comparisons_be_shown()
+    _let_comparisons_be_shown(config)
     # Workers of pytest-xdist load the plugin too, and have no such file; only the process that collects their reports writes.
     if hasattr(config, "workerinput"):
         return
@@ -51,16 +51,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Avoidance(reporter.deadly), "cogworks-avoidance")
 
 
-def _let_comparisons_be_shown() -> None:
-    """By default pytest keeps eight lines of what differs; whoever repairs the code has nothing else to go by."""
-    with suppress(ImportError):
-        from _pytest.assertion import truncate  # noqa: PLC0415 - no part of what pytest promises
+def _let_comparisons_be_shown(config: pytest.Config) -> None:
+    """By default pytest keeps eight lines of what differs; whoever repairs the code has nothing else to go by.
 
-        # Where they stand differs between versions; a limit in the project's own configuration goes before them.
-        for holder in filter(None, (truncate, getattr(truncate, "TruncationBudget", None))):
-            for name, value in _SHOWN.items():
-                if hasattr(holder, name):
-                    setattr(holder, name, value)
+    A limit in the project's own configuration goes before. What tests start of pytest in their process is left alone.
+    """
+    for name, value in _SHOWN.items():
+        # Before 8.4 there are no such settings, and where their values are kept is no part of what pytest promises.
+        with suppress(ValueError, KeyError):
+            if config.getini(name) is None:
+                vars(config)["_inicache"][name] = value
 
 
 class Reporter(Records):
