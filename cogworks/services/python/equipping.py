@@ -15,6 +15,7 @@ from cogworks.services.python.own_setup import setup_choices
 from cogworks.services.python.pythons import Interpreter, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe, configuration, places
 from cogworks.services.python.responses import response_of
+from cogworks.services.python.runners import as_typed
 from cogworks.services.python.simulating import left_out
 from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Wanted
@@ -82,7 +83,7 @@ def prepared(
         key=_key(environment.key if environment else f"{interpreter.python}", recipe),
         follows_from_files=follows_from_files,
         choices=(*recipe.choices, *setup, _runner(recipe)),
-        command=recipe.command,
+        command=as_typed(recipe.command),
         runner=recipe.runner,
         configuration=configuration(recipe, places) if recipe.choices else "",
         notes=tuple(dict.fromkeys((*interpreter.notes, *_undeclared(recipe, interpreter)))),
@@ -102,7 +103,7 @@ def _undeclared(recipe: Recipe, interpreter: Interpreter) -> Iterator[str]:
 
 
 def _runner(recipe: Recipe) -> Choice:
-    words = " ".join(recipe.command)
+    words = " ".join(as_typed(recipe.command))
     what = f"{recipe.runner} with `{words}`" if words else recipe.runner
     return Choice(
         what=what,

@@ -20,6 +20,10 @@ _HEALTHY = (0, 1, 5)
 """Exit codes of pytest that say something of the tests alone: passed, failed, none."""
 
 
+_STARTER = "cogworks_program"
+"""Our module that runs a program which starts Django's tests by itself."""
+
+
 class NotKept(Exception):
     """A test command that cannot be used; the text says why and what to do."""
 
@@ -37,6 +41,8 @@ def runner_of(words: Sequence[str]) -> Runner:
     program = list(words[begin : begin + 3]) if begin else []
     if program[:2] == ["-m", "unittest"]:
         return "unittest"
+    if program[:2] == ["-m", _STARTER]:
+        return "django"
     is_managed = program[1:2] == ["test"] and PurePosixPath(program[0]).name == "manage.py"
     return "django" if is_managed or program == ["-m", "django", "test"] else "foreign"
 
@@ -64,6 +70,8 @@ def started(python: Path, words: Sequence[str], own: Sequence[str], tests: Seque
     if runner == "unittest":
         place = _program_begins(words)
         return [str(python), *words[1:place], "-m", "cogworks_unittest", *_without_place(words[place + 2 :])]
+    if _is_program(words):
+        return [str(python), *_without_place(words[1:])]
     if runner == "django":
         program = ["-m", "django", *words[1:]] if words[0] == "django-admin" else list(words[1:])
         return [str(python), *_without_place(program), "--testrunner=cogworks_django.Runner"]
@@ -74,6 +82,34 @@ def started(python: Path, words: Sequence[str], own: Sequence[str], tests: Seque
     options = [word for word in words[begin:] if word not in (PLACE, "--")]
     interpreter = words[1 : begin - 2] if words[0] in _PYTHON else ()
     return [str(python), *interpreter, "-m", "pytest", *options, *own, *tests]
+
+
+def of_program(words: Sequence[str]) -> tuple[str, ...]:
+    """The command by which a program that starts Django's tests reports them.
+
+    Args:
+        words: `python`, its options, the program and what it is given.
+    """
+    begin = _program_begins(words)
+    return (*words[:begin], "-m", _STARTER, *words[begin:])
+
+
+def as_typed(words: Sequence[str]) -> tuple[str, ...]:
+    """The same command as a person writes it."""
+    begin = _program_begins(words)
+    return (*words[:begin], *words[begin + 2 :]) if _is_program(words) else tuple(words)
+
+
+def program_of(words: Sequence[str]) -> str:
+    """The file that Python is asked to run; empty where the command is another."""
+    begin = _program_begins(words)
+    name = words[begin] if begin and begin < len(words) else ""
+    return name if name.endswith(".py") else ""
+
+
+def _is_program(words: Sequence[str]) -> bool:
+    begin = _program_begins(words)
+    return bool(begin) and list(words[begin : begin + 2]) == ["-m", _STARTER]
 
 
 def _without_place(words: Sequence[str]) -> list[str]:
@@ -94,6 +130,8 @@ def _program_begins(words: Sequence[str]) -> int:
 def in_words(words: Sequence[str], tests: Sequence[str]) -> list[str]:
     """The command for these tests as somebody would type it."""
     runner = runner_of(words)
+    if _is_program(words):
+        return list(as_typed(words))
     if runner not in ("unittest", "django") or not tests:
         return with_tests(words, tests)
     names = [

@@ -9,8 +9,10 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.domain_services.messages import Request
 from cogworks.domain_services.testwords import PLACE, pytest_begins
+from cogworks.services.python.recipe.scripts import starts_django
 from cogworks.services.python.recipe.translation import doctest_words, files_read, translated
 from cogworks.services.python.roots import whole_of
+from cogworks.services.python.runners import of_program, program_of
 from cogworks.services.python.wanted import Wanted
 
 _GIT_LIMIT_S = 60.0
@@ -32,7 +34,9 @@ def in_other_words(run: Wanted, request: Request, folder: Path, search_path: str
         return run
     base = request.repository.base if request.repository else None
     root = request.repository.root if request.repository else ""
-    texts = _texts(folder, base, root, files_read(words), search_path)
+    texts = _texts(folder, base, root, (*files_read(words), *filter(None, [program_of(words)])), search_path)
+    if starts_django(texts.get(program_of(words), "")):
+        return run._replace(command=of_program(words))
     translation = translated(words, texts) if texts else None
     if translation is not None:
         original = f"`{shlex.join(words)}`, by {translation.source}"

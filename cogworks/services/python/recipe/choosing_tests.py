@@ -11,7 +11,12 @@ from cogworks.services.python.recipe.nox import nox_asked
 from cogworks.services.python.recipe.pytest_settings import pytest_settings
 from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
 from cogworks.services.python.recipe.result import Asked
-from cogworks.services.python.recipe.scripts import by_unittest, gathered_by_a_script, run_by_unittest_alone
+from cogworks.services.python.recipe.scripts import (
+    by_unittest,
+    gathered_by_a_script,
+    run_by_unittest_alone,
+    started_by_a_script,
+)
 from cogworks.services.python.recipe.tox import tox_asked
 from cogworks.services.python.recipe.workflows import workflows_asked
 
@@ -76,8 +81,8 @@ def _guessed(files: Mapping[str, str]) -> Asked:
     if "manage.py" in files and "django.test" in text and "pytest" not in text:
         return Asked(runner="django", command=("python", "manage.py", "test"))
     is_of_pytest = bool(pytest_settings(files).options) or needs_module(files, "pytest")
-    # pytest finds a part of such tests, and that part passes.
-    if not is_of_pytest and (asked := gathered_by_a_script(files)) is not None:
+    # pytest finds a part of such tests, and that part passes; those of Django fail without its settings.
+    if not is_of_pytest and (asked := started_by_a_script(files) or gathered_by_a_script(files)) is not None:
         return asked
     if (
         any(_PYTEST_FILE.fullmatch(path) for path in tests)

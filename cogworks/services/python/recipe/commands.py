@@ -37,8 +37,8 @@ def from_root(asked: Asked, folder: str) -> Asked:
     """
     if posixpath.normpath(folder or ".") == ".":
         return asked
-    # What a script finds beside where it is started is nothing that anybody else can start.
-    asked = asked.model_copy(update={"script": ""})
+    if asked.script:
+        asked = asked.model_copy(update={"script": below(folder, asked.script), "is_beside": True})
     if asked.runner == "pytest":
         paths = tuple(below(folder, path) for path in asked.paths) or (posixpath.normpath(folder),)
         return asked.model_copy(update={"paths": paths, "command": _pytest(asked.command, folder)})

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cogworks.domain_services.checking import Choice
 from cogworks.services.python.building.project import Project
+from cogworks.services.python.runners import as_typed
 from cogworks.vocabulary import Value
 
 
@@ -80,6 +81,8 @@ class Asked(Value):
     paths: tuple[str, ...] = ()
     script: str = ""
     """A program of Python that is run and may be the tests; its text says whether it is."""
+    is_beside: bool = False
+    """Whether that program is started in another folder than the root."""
     notes: tuple[str, ...] = ()
     every_extra: bool = False
     every_group: bool = False
@@ -109,6 +112,7 @@ class Asked(Value):
                 "notes": _each(self.notes, other.notes),
                 "variables": {**other.variables, **self.variables},
                 "script": self.script or other.script,
+                "is_beside": self.is_beside if self.script else other.is_beside,
                 "every_extra": self.every_extra or other.every_extra,
                 "every_group": self.every_group or other.every_group,
                 "default_groups": self.default_groups or other.default_groups,
@@ -154,7 +158,7 @@ def configuration(recipe: Recipe, places: Sequence[str] = ()) -> str:
         environment["variables"] = dict(sorted(recipe.variables.items()))
     document: dict[str, Any] = {"environment": environment}
     if recipe.command:
-        document["tests"] = {"command": shlex.join((*recipe.command, *places))}
+        document["tests"] = {"command": shlex.join((*as_typed(recipe.command), *places))}
     return "".join(f"# {line}\n" for line in _comments(recipe)) + tomli_w.dumps(document)
 
 

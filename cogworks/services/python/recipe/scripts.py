@@ -1,10 +1,12 @@
-"""Programs of Python that are the tests themselves, as the command of unittest that runs and reports each of them."""
+"""Programs of Python that are or start the tests, as the command that runs and reports each of them."""
 
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.runners import of_program
 
 _OF_TESTS = re.compile(r"(?:.*/)?[\w-]*tests?[\w-]*\.py", re.IGNORECASE)
 _OPTIONS = frozenset({"-v", "--verbose", "-q", "--quiet", "-b", "--buffer", "-f", "--failfast"})
@@ -14,6 +16,8 @@ _RUNS = re.compile(r"\bunittest\.main\(|\bTextTestRunner\(")
 _MAIN = re.compile(r"\bunittest\.main\(")
 _GATHERS = re.compile(r"\bdiscover\(|\bloadTestsFrom(?:Names?|Module)\(")
 """It runs tests of other files as well."""
+_ASKS_DJANGO = re.compile(r"=\s*get_runner\(")
+_STARTER = re.compile(r"(?:tests?/)?[\w-]*tests?[\w-]*\.py", re.IGNORECASE)
 _GATHERED = re.compile(r"\bloadTestsFromModule\(\s*([\w.]+)\s*[,)]")
 _GATHERS_OTHERS = re.compile(r"\bdiscover\(|\bloadTestsFromNames?\((?!\s*\w+\s*\))")
 """It runs tests that it finds or names itself. Names in a variable come from its command line."""
@@ -39,8 +43,13 @@ def script_of(words: Sequence[str]) -> str:
 
 
 def by_unittest(asked: Asked, files: Mapping[str, str]) -> Asked:
-    """The same, run by unittest where what it runs is a script of such tests; without its script otherwise."""
-    plain = asked.model_copy(update={"script": ""})
+    """The same, run by unittest or Django where what it runs is a script of such tests; without its script otherwise."""
+    plain = asked.model_copy(update={"script": "", "is_beside": False})
+    if not asked.runner and starts_django(files.get(asked.script, "")):
+        return plain.model_copy(update=_django(asked.script))
+    # What it finds beside where it is started is nothing that anybody else can start.
+    if asked.is_beside:
+        return plain
     if asked.runner == "pytest" and _is_apart(asked, files):
         also = f"{asked.script} is run as well, which is no test of pytest; all that pytest finds is taken for the suite"
         return plain.model_copy(update={"paths": (), "notes": (*asked.notes, f"{asked.source}: {also}")})
@@ -50,6 +59,21 @@ def by_unittest(asked: Asked, files: Mapping[str, str]) -> Asked:
     if asked.runner or not (_CASE.search(text) and _RUNS.search(text)) or _GATHERS.search(text):
         return plain
     return plain.model_copy(update={"runner": "unittest", "command": _command(asked.script, text)})
+
+
+def starts_django(text: str) -> bool:
+    """Whether a program asks Django for its runner of tests, as Django's documentation tells reusable applications."""
+    return _ASKS_DJANGO.search(text) is not None and "django.test" in text
+
+
+def started_by_a_script(files: Mapping[str, str]) -> Asked | None:
+    """How tests of Django run that a program of the root or of the folder of tests starts; None: none does, or several do."""
+    programs = [path for path in files if _STARTER.fullmatch(path) and starts_django(files[path])]
+    return Asked(**_django(programs[0])) if len(programs) == 1 else None
+
+
+def _django(script: str) -> dict[str, Any]:
+    return {"runner": "django", "command": of_program(("python", script))}
 
 
 def _is_apart(asked: Asked, files: Mapping[str, str]) -> bool:
