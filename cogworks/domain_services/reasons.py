@@ -27,6 +27,8 @@ def marked_reason(text: str) -> str:
 
 
 _TRACEBACK = "Traceback (most recent call last):"
+_INSIDE = frozenset(" \t…")
+"""How lines of a traceback begin, and the one that stands for those that were left out."""
 
 
 def raised_reason(text: str) -> str:
@@ -36,7 +38,7 @@ def raised_reason(text: str) -> str:
     """
     _, begins, below = text.rpartition(f"{_TRACEBACK}\n")
     lines = below.splitlines() if begins else []
-    return next((line.rstrip() for line in lines if line.strip() and not line[0].isspace()), "")
+    return next((line.rstrip() for line in lines if line.strip() and line[0] not in _INSIDE), "")
 
 
 def _indent(line: str) -> int:

@@ -41,11 +41,12 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in a\n  
         (f"{TRACEBACK}a.Warning: b is called c\nSee https://example.com/\n", "a.Warning: b is called c"),
         (f"{TRACEBACK}KeyError: 1\n\nDuring handling\n\n{TRACEBACK}ValueError: no\nnoise", "ValueError: no"),
         (f"{TRACEBACK}    ^^^\n\nValueError: no", "ValueError: no"),
+        (f"{TRACEBACK}… 5 lines left out …\n    c()\nValueError: no", "ValueError: no"),
         (TRACEBACK, ""),
         ("ValueError: no", ""),
         ("", ""),
     ],
-    ids=["one", "several-lines", "two", "markers", "cut", "no-traceback", "nothing"],
+    ids=["one", "several-lines", "two", "markers", "shortened", "cut", "no-traceback", "nothing"],
 )
 def test_an_exception_below_a_traceback_is_told_by_its_first_line(text: str, reason: str) -> None:
     assert raised_reason(text) == reason
