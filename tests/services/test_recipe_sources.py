@@ -355,12 +355,13 @@ def test_what_several_extras_declare_is_taken_alone() -> None:
         ({"pytest.ini": "[pytest]\naddopts = --cov=shop -n auto\n"}, ("pytest-cov", "pytest-xdist")),
         ({"pyproject.toml": '[tool.pytest.ini_options]\nasyncio_mode = "auto"\ntimeout = 5\n'}, ("pytest-asyncio", "pytest-timeout")),
         ({"pyproject.toml": '[tool.pytest]\naddopts = ["--timeout=4"]\n'}, ("pytest-timeout",)),
+        ({"pytest.ini": "[pytest]\naddopts = --mypy-ini-file=a.ini\n"}, ("pytest-mypy-plugins",)),
         ({"setup.cfg": "[tool:pytest]\nDJANGO_SETTINGS_MODULE = shop.settings\n"}, ("pytest-django",)),
         ({"tox.ini": "[pytest]\nrequired_plugins = pytest-mock>=3\n"}, ("pytest-mock>=3",)),
         ({"tests/test_a.py": "import pytest\n@pytest.mark.asyncio\nasync def test_a(mocker): ...\n"}, ("pytest-asyncio", "pytest-mock")),
         ({"tests/test_a.py": "import pytest\n@pytest.fixture\ndef mocker(): ...\ndef test_a(mocker): ...\n"}, ()),
     ],
-    ids=["options", "keys", "native", "django", "required", "tests", "own-fixture"],
+    ids=["options", "keys", "native", "mypy", "django", "required", "tests", "own-fixture"],
 )  # fmt: skip
 def test_plugins_that_are_used_and_not_named_are_added(
     files: dict[str, str], plugin: tuple[str, ...]

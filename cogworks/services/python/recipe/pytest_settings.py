@@ -21,7 +21,9 @@ _OPTIONS = {
     "--create-db": "pytest-django", "--asyncio-mode": "pytest-asyncio", "--hypothesis": "hypothesis", "--pylint": "pytest-pylint",
     "--picked": "pytest-picked", "--check-links": "pytest-check-links", "--jsonreport": "pytest-json-report", "--json-report": "pytest-json-report",
     "--embed": "pytest-sphinx", "--remote-data": "pytest-remotedata", "--arraydiff": "pytest-arraydiff", "--cov-report": "pytest-cov", "--examples": "pytest-examples",
-    "--markdown-docs": "pytest-markdown-docs", "--subtests": "pytest-subtests", "--mypy-testing": "pytest-mypy-testing", "--spec": "pytest-spec", "--sw": "", "--typeguard-packages": "typeguard",
+    "--markdown-docs": "pytest-markdown-docs", "--subtests": "pytest-subtests", "--mypy-testing": "pytest-mypy-testing", "--mypy-testing-base": "pytest-mypy-plugins",
+    "--mypy-pyproject-toml-file": "pytest-mypy-plugins", "--mypy-ini-file": "pytest-mypy-plugins", "--mypy-same-process": "pytest-mypy-plugins",
+    "--mypy-only-local-stub": "pytest-mypy-plugins", "--mypy-extension-hook": "pytest-mypy-plugins", "--spec": "pytest-spec", "--sw": "", "--typeguard-packages": "typeguard",
     "--beartype-packages": "pytest-beartype", "--pspec": "pytest-pspec", "--tavern": "tavern", "--repeat": "pytest-repeat", "--count": "pytest-repeat",
 }  # fmt: skip
 _KEYS = {
