@@ -900,6 +900,28 @@ def test_files_that_pytest_is_given_or_does_not_pass_over_ask_for_their_packages
     assert [each.module for each in found.undeclared] == ["redis"]
 
 
+INTEGRATION = "import pytest\n@pytest.mark.asyncio\nasync def test_a(mocker): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "packages"),
+    [
+        ({"tests/plugins/with_asyncio.py": INTEGRATION}, ()),
+        ({"tests/plugins/with_asyncio.py": INTEGRATION, "tests/test_a.py": "from .plugins import with_asyncio\n"}, ("pytest-asyncio", "pytest-mock")),
+        ({"tests/shared.py": INTEGRATION, "tests/conftest.py": "pytest_plugins = [\n    'tests.shared',\n]\n"}, ("pytest-asyncio", "pytest-mock")),
+        ({"tests/plugins/with_asyncio.py": INTEGRATION, "pytest.ini": "[pytest]\npython_files = tests/*/with_*.py\n"}, ("pytest-asyncio", "pytest-mock")),
+        ({"tests/test_it.py": INTEGRATION, "pytest.ini": "[pytest]\npython_files = check_*.py\n"}, ()),
+        ({"tests/all.py": INTEGRATION, "tox.ini": "[testenv]\ncommands = pytest tests/all.py\n"}, ("pytest-asyncio", "pytest-mock")),
+        ({"tests/conftest.py": INTEGRATION}, ("pytest-asyncio", "pytest-mock")),
+    ],
+    ids=["nobody's", "imported", "plugin", "pattern", "other-pattern", "named", "conftest"],
+)  # fmt: skip
+def test_marks_and_fixtures_count_in_files_that_pytest_loads(
+    files: dict[str, str], packages: tuple[str, ...]
+) -> None:
+    assert recipe({"tests/test_b.py": "import pytest\n", **files}).packages == packages
+
+
 def test_a_fixture_that_the_code_itself_defines_asks_for_no_plugin() -> None:
     own = "from pytest import fixture\n\n\n@fixture\ndef subtests(request): ...\n"
     test = "def test_a(subtests): ...\n"

@@ -20,10 +20,9 @@ from cogworks.services.python.recipe.evidence import (
     foreign_imports,
     needs_module,
     optional_imports,
-    test_files,
 )
 from cogworks.services.python.recipe.locks import locked_versions
-from cogworks.services.python.recipe.passed_over import python_files
+from cogworks.services.python.recipe.passed_over import python_files, tests_that_run
 from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
 from cogworks.services.python.recipe.pytest_settings import (
     ALIKE,
@@ -209,7 +208,7 @@ class _Reading:
     def _take_used(self) -> None:
         """What the configuration of pytest and the test files use, and nothing has named yet."""
         if self._asked.runner == "pytest":
-            of_tests = plugins_of_tests(test_files(self._python), self._python.values())
+            of_tests = plugins_of_tests(tests_that_run(self._files, self._asked), self._python.values())
             for used in (*plugins_used(pytest_settings(self._files), self._asked.command), *of_tests):
                 self._take_plugin(used)
         for used in brought_along(self._python, self._basket.reached):
