@@ -13,7 +13,13 @@ from packaging.specifiers import SpecifierSet
 from cogworks.domain_services.messages import RepositorySettings
 from cogworks.services.python.recipe.pyproject import translated
 from cogworks.services.python.recipe.reading import read_recipe
-from cogworks.services.python.recipe.result import Recipe, configuration, places
+from cogworks.services.python.recipe.result import (
+    Recipe,
+    Undeclared,
+    configuration,
+    places,
+    undeclared_in_words,
+)
 from cogworks.services.python.recipe.tox import expanded
 from tests.exhaustive import examples
 
@@ -338,7 +344,7 @@ def test_an_extra_that_only_the_tests_imports_name_is_chosen() -> None:
     assert found.extras == ("cache", "web")
     assert found.requirements == ("attrs", "flask>=3", "redis")
     assert "tests/conftest.py, line 1` imports 'flask'" in found.choices[0].why
-    assert "'lost' is imported, nothing declares it" in found.undeclared[0].note
+    assert (found.undeclared[0].module, found.undeclared[0].is_optional) == ("lost", False)
 
 
 def test_what_several_extras_declare_is_taken_alone() -> None:
@@ -820,9 +826,28 @@ def test_what_tests_import_where_it_is_there_and_nobody_declares_is_a_note() -> 
     found = recipe({"pyproject.toml": PROJECT, "shop/__init__.py": "", "tests/test_a.py": text})
 
     [undeclared] = found.undeclared
-    assert undeclared.module == "hypothesmith"
-    assert undeclared.note.startswith("tests/test_a.py, line 2: 'hypothesmith' is imported where it is there")
-    assert "[environment] packages" in undeclared.note
+    assert undeclared == Undeclared(module="hypothesmith", place="tests/test_a.py, line 2", is_optional=True)
+    [note] = undeclared_in_words(found.undeclared)
+    assert note == (
+        "tests/test_a.py, line 2: 'hypothesmith' is imported where it is there, and nothing declares it for tests; where they "
+        "fail or are skipped without it, name its package in `[environment] packages` of .cogworks/config.toml."
+    )
+
+
+def test_many_packages_that_nobody_declares_are_one_note_of_a_kind() -> None:
+    def many(count: int, *, is_optional: bool) -> list[Undeclared]:
+        return [
+            Undeclared(module=f"m{n}", place=f"a.py, line {n}", is_optional=is_optional) for n in range(count)
+        ]
+
+    sure, optional = undeclared_in_words([*many(2, is_optional=False), *many(9, is_optional=True)])
+
+    assert sure == (
+        "'m0' (a.py, line 0), 'm1' (a.py, line 1) are imported, nothing declares them, and they came with no other package; "
+        "where tests need one, name its package in `[environment] packages` of .cogworks/config.toml."
+    )
+    assert "'m5' (a.py, line 5) and 3 more are imported where they are there" in optional
+    assert undeclared_in_words([]) == ()
 
 
 def test_a_package_that_nobody_declares_is_one_note_however_often_it_is_imported() -> None:
@@ -830,7 +855,7 @@ def test_a_package_that_nobody_declares_is_one_note_however_often_it_is_imported
     files = {"tests/test_a.py": text, "tests/test_b.py": text, "tests/test_c.py": "import fastapi\n"}
     found = recipe({"pyproject.toml": PROJECT, "shop/__init__.py": "", **files})
 
-    assert [(each.module, each.note.split(":")[0]) for each in found.undeclared] == [
+    assert [(each.module, each.place) for each in found.undeclared] == [
         ("fastapi", "tests/test_c.py, line 1"),
         ("fastapi", "tests/test_a.py, line 2"),
     ]

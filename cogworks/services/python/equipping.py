@@ -13,7 +13,13 @@ from cogworks.services.python.keeping import made_environment
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.own_setup import setup_choices
 from cogworks.services.python.pythons import Interpreter, own_python, python_for
-from cogworks.services.python.recipe.result import Recipe, configuration, places
+from cogworks.services.python.recipe.result import (
+    Recipe,
+    Undeclared,
+    configuration,
+    places,
+    undeclared_in_words,
+)
 from cogworks.services.python.responses import response_of
 from cogworks.services.python.runners import as_typed
 from cogworks.services.python.simulating import left_out
@@ -86,20 +92,22 @@ def prepared(
         command=as_typed(recipe.command),
         runner=recipe.runner,
         configuration=configuration(recipe, places) if recipe.choices else "",
-        notes=tuple(dict.fromkeys((*interpreter.notes, *_undeclared(recipe, interpreter)))),
+        notes=tuple(
+            dict.fromkeys((*interpreter.notes, *undeclared_in_words(_undeclared(recipe, interpreter))))
+        ),
         is_reused=environment is None or environment.made_at < started,
         seconds=environment.seconds if environment else 0.0,
         disk_bytes=environment.disk_bytes if environment else 0,
     )
 
 
-def _undeclared(recipe: Recipe, interpreter: Interpreter) -> Iterator[str]:
-    """What is said of modules that nothing declares and no package brought."""
+def _undeclared(recipe: Recipe, interpreter: Interpreter) -> Iterator[Undeclared]:
+    """The modules that nothing declares and no package brought."""
     folders = [*interpreter.prefix.glob("lib/python*/site-packages"), *interpreter.paths]
     for each in recipe.undeclared:
         names = (each.module, f"{each.module}.py", f"{each.module}.*.so")
         if not any(any(folder.glob(name)) for folder in folders for name in names):
-            yield each.note
+            yield each
 
 
 def _runner(recipe: Recipe) -> Choice:

@@ -254,10 +254,7 @@ class _Reading:
                 why = f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need"
                 self._choose(f"extra {name!r}", self._declared.extras[name].place.split(",")[0], why)
         if each.is_loaded and not members and not self._declared.dynamic:
-            self._doubt(
-                each,
-                "is imported where it is there, and nothing declares it for tests; where they fail or are skipped without it",
-            )
+            self._doubt(each, is_optional=True)
         self._wished |= self._basket.requirements - before
 
     def _take_plugin(self, used: Used) -> None:
@@ -325,18 +322,13 @@ class _Reading:
             chosen = best(exact or members)
             self._take_package(chosen.line, chosen.place, f"`{each.place}` imports {each.module!r}")
         elif each.is_loaded and not self._declared.dynamic:
-            self._doubt(
-                each,
-                "is imported, nothing declares it, and it came with no other package; where tests need it",
-            )
+            self._doubt(each, is_optional=False)
 
-    def _doubt(self, each: Foreign, what: str) -> None:
-        remedy = "name its package in `[environment] packages` of .cogworks/config.toml."
-        note = f"{each.place}: {each.module!r} {what}, {remedy}"
+    def _doubt(self, each: Foreign, *, is_optional: bool) -> None:
         module = each.module.split(".")[0]
         # The first place is enough: one package mends them all.
-        if not any(known.module == module and what in known.note for known in self._undeclared):
-            self._undeclared.append(Undeclared(module=module, note=note))
+        if (module, is_optional) not in [(known.module, known.is_optional) for known in self._undeclared]:
+            self._undeclared.append(Undeclared(module=module, place=each.place, is_optional=is_optional))
 
     def _placed(self, path: str) -> str:
         """Where a package that is named as if it were installed lies in the repository."""

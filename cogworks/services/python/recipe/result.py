@@ -1,7 +1,7 @@
 """What the texts of a repository come to: the recipe of its environment."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,38 @@ class Undeclared(Value):
 
     module: str
     """Its first name alone."""
-    note: str
+    place: str
+    """File and line."""
+    is_optional: bool
+    """Whether it is imported where it is there."""
+
+
+_MOST_NAMED = 6
+_SURE = "imported, nothing declares {}, and {} came with no other package; where tests need {}"
+_OPTIONAL = (
+    "imported where {} there, and nothing declares {} for tests; where they fail or are skipped without {}"
+)
+_REMEDY = "name its package in `[environment] packages` of .cogworks/config.toml."
+
+
+def undeclared_in_words(undeclared: Iterable[Undeclared]) -> tuple[str, ...]:
+    """A note about those that tests cannot do without, and one about the others; the first of many are named."""
+    known = list(undeclared)
+    kinds = ([each for each in known if each.is_optional == is_optional] for is_optional in (False, True))
+    return tuple(_note(kind) for kind in kinds if kind)
+
+
+def _note(kind: Sequence[Undeclared]) -> str:
+    is_optional = kind[0].is_optional
+    if len(kind) == 1:
+        words = _OPTIONAL.format("it is", "it", "it") if is_optional else _SURE.format("it", "it", "it")
+        return f"{kind[0].place}: {kind[0].module!r} is {words}, {_REMEDY}"
+    words = (
+        _OPTIONAL.format("they are", "them", "one") if is_optional else _SURE.format("them", "they", "one")
+    )
+    named = ", ".join(f"{each.module!r} ({each.place})" for each in kind[:_MOST_NAMED])
+    more = f" and {len(kind) - _MOST_NAMED} more" if len(kind) > _MOST_NAMED else ""
+    return f"{named}{more} are {words}, {_REMEDY}"
 
 
 class Recipe(Value):
