@@ -1,9 +1,12 @@
 """A suite that takes longer than one run may is run in parts: whole files, each once."""
 
+import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +14,12 @@ from hypothesis import strategies as st
 
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import in_parts, joined
-from tests.services.asking import ask, laid_out
+from cogworks.services.python import testrun
+from cogworks.services.python.laying_out import Places
+from cogworks.services.python.laying_out import laid_out as laid_out_for_run
+from cogworks.services.python.wanted import Wanted
+from cogworks.services.sandbox.running import Confined, Ended, run
+from tests.services.asking import HERE, ask, laid_out
 
 LIMIT_S = 9.0
 SLEEPS_S = 2.5
@@ -132,3 +140,26 @@ def test_the_first_always_begins_and_none_after_one_that_may_not() -> None:
 
     assert [clock.may_begin(number) for number in range(4)] == [True, True, False, False]
     assert all(Clock(["a", "b"], until_s=None).may_begin(number) for number in range(2))
+
+
+def test_what_copying_the_repository_takes_is_taken_from_the_time_of_the_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float] = []
+
+    def slowly_laid_out(*args: Any, **more: Any) -> Places:
+        time.sleep(0.5)
+        return laid_out_for_run(*args, **more)
+
+    def noted(confined: Confined, *args: Any, **more: Any) -> Ended:
+        limits.append(confined.timeout_s)
+        return run(confined, *args, **more)
+
+    monkeypatch.setattr(testrun, "laid_out", slowly_laid_out)
+    monkeypatch.setattr(testrun, "run", noted)
+    folder = laid_out(tmp_path, {"test_a.py": "def test_a(): pass\n"})
+
+    report = testrun.run_tests(folder, Wanted(timeout_s=60.0), isolation=HERE, search_path=os.environ["PATH"])
+
+    assert report.passed
+    assert [limit_s <= 59.5 for limit_s in limits] == [True]
