@@ -57,7 +57,8 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
         paths: every file of the repository.
     """
     tests = test_files(files)
-    loaded = loaded_tests(tests)
+    # Where no name says that it is a test, any may be one.
+    loaded = loaded_tests(tests) or frozenset(tests)
     own = _Own(files, paths, tests)
     by_module: dict[str, Foreign] = {}
     waiting: list[str] = []
@@ -98,7 +99,8 @@ def optional_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[
     by_module: dict[str, Foreign] = {}
     own = sorted(path for path in files if path.endswith(".py") and not is_test_file(path))
     tests = test_files(files)
-    loaded = loaded_tests(tests)
+    # Where no name says that it is a test, any may be one.
+    loaded = loaded_tests(tests) or frozenset(tests)
     ours = _Own(files, paths, tests)
     of_tests = [path for path, _ in _the_loaded_first(tests, loaded)]
     for path in (*of_tests, *own[:_MOST_MODULES]):

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 _NAMED_AS_TESTS = re.compile(r"conftest|tests?.*|.*tests?|.*test_.*")
 _IMPORTS = re.compile(
@@ -13,15 +13,20 @@ _QUOTED = re.compile(r"[\"']([\w.]+)[\"']")
 _PLUGINS = "pytest_plugins"
 
 
-def loaded_tests(tests: Mapping[str, str]) -> frozenset[str]:
-    """Those that runners find by their names, and those that these import; all where no name says that it is a test.
+def _is_named_as_test(path: str) -> bool:
+    return _NAMED_AS_TESTS.fullmatch(posixpath.basename(path)[:-3].lower()) is not None
+
+
+def loaded_tests(
+    tests: Mapping[str, str], is_found: Callable[[str], bool] = _is_named_as_test
+) -> frozenset[str]:
+    """Those that a runner finds, and those that these import.
 
     Args:
         tests: path -> text, of the Python files that are tests or lie in a folder of tests.
+        is_found: whether the runner finds a path; by default what most runners find by its name.
     """
-    waiting = [path for path in tests if _NAMED_AS_TESTS.fullmatch(posixpath.basename(path)[:-3].lower())]
-    if not waiting:
-        return frozenset(tests)
+    waiting = [path for path in tests if is_found(path)]
     loaded = set(waiting)
     while waiting:
         path = waiting.pop()

@@ -1,23 +1,19 @@
 """Which files pytest passes over by its own settings: they are no tests of the suite, whatever they are called."""
 
 import posixpath
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from cogworks.services.python.imports import is_test_file
 from cogworks.services.python.recipe.evidence import test_files
+from cogworks.services.python.recipe.loaded import loaded_tests
 from cogworks.services.python.recipe.pytest_settings import Settings, pytest_settings
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.texts import one_or_more
 
 _USUAL = ["test_*.py", "*_test.py"]
 _ALWAYS = frozenset(["conftest.py", "__init__.py"])
-_IMPORT = re.compile(
-    r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]{0,4000}\)|[^\n]{0,1000}))", re.MULTILINE
-)
-_PLUGINS = re.compile(r"^pytest_plugins\b([^\n]{0,1000}(?:\n[ \t][^\n]{0,200}){0,50})", re.MULTILINE)
 
 
 def python_files(files: Mapping[str, str], asked: Asked) -> dict[str, str]:
@@ -37,22 +33,14 @@ def python_files(files: Mapping[str, str], asked: Asked) -> dict[str, str]:
 def tests_that_run(files: Mapping[str, str], asked: Asked) -> dict[str, str]:
     """Those of the test files whose tests pytest may run: by their names, or as another of them imports them."""
     tests = test_files(python_files(files, asked))
-    given = pytest_settings(files).options.get("python_files")
-    patterns = _words(given) or _USUAL
-    mentioned = {word for text in tests.values() for word in _imported(text)}
-    return {
-        path: text
-        for path, text in tests.items()
-        if posixpath.basename(path) in _ALWAYS
-        or path in asked.paths
-        or posixpath.basename(path).removesuffix(".py") in mentioned
-        or any(fnmatchcase(*_compared(path, pattern)) for pattern in patterns)
-    }
+    patterns = _words(pytest_settings(files).options.get("python_files")) or _USUAL
 
+    def is_found(path: str) -> bool:
+        is_named = any(fnmatchcase(*_compared(path, pattern)) for pattern in patterns)
+        return is_named or posixpath.basename(path) in _ALWAYS or path in asked.paths
 
-def _imported(text: str) -> Iterator[str]:
-    for statement in (*_IMPORT.findall(text), *_PLUGINS.findall(text)):
-        yield from re.findall(r"\w+", statement)
+    loaded = loaded_tests(tests, is_found)
+    return {path: text for path, text in tests.items() if path in loaded}
 
 
 class _Rules:
