@@ -295,7 +295,25 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=paths[0])
     elif not errors and not any(file_of(case.id) == paths[0] for case in run.report.cases):
         message = f"0 tests collected in {paths[0]}: it needs at least one that the test runner finds."
+        if readers := _readers(paths, run):
+            message += (
+                f" Cases that a test reads from files are tests of its own file: name {readers[0]} as the file with the tests, which may stay"
+                f" as it is, and {', '.join(paths)} as further files."
+            )
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=paths[0])
+
+
+def _readers(paths: Sequence[str], run: FirstRun) -> list[str]:
+    """The files of tests that fail only now, or have the name of a written file as a parameter: they read it."""
+    failing = {case.id for case in run.before.cases if case.outcome in _BAD}
+    stems = "|".join(re.escape(PurePosixPath(path).stem) for path in paths)
+    named = re.compile(rf"(?<!\w)(?:{stems})(?!\w)")
+    readers = (
+        file_of(case.id)
+        for case in run.report.cases
+        if (case.outcome in _BAD and case.id not in failing) or named.search(case.id.partition("[")[2])
+    )
+    return list(dict.fromkeys(readers))
 
 
 def _not_red(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:

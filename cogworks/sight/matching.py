@@ -25,6 +25,8 @@ _MAX_VALUE = 160
 _LEAST_OF_TITLE = 3
 _LEAST_WORDS, _LEAST_LETTERS = 2, 8
 """Of the fixed parts: what is shorter says nothing."""
+_SURE_WORDS, _SURE_LETTERS = 3, 12
+"""Of those of a message that leads to a file."""
 _MAX_STARTS = 50
 
 
@@ -48,12 +50,16 @@ class Quoted:
 
     def is_written_by(self, line: str) -> bool:
         """Whether a string in a line of code is a message of the request, whatever values stand in it. Never raises."""
-        return any(self._has(match[2]) for match in _LITERAL.finditer(line))
+        return any(self._has(match[2], _LEAST_WORDS, _LEAST_LETTERS) for match in _LITERAL.finditer(line))
 
-    def _has(self, literal: str) -> bool:
+    def is_surely_written_by(self, text: str) -> bool:
+        """Whether a string in a file is a message of the request that hardly stands there by chance. Never raises."""
+        return any(self._has(match[2], _SURE_WORDS, _SURE_LETTERS) for match in _LITERAL.finditer(text))
+
+    def _has(self, literal: str, least_words: int, least_letters: int) -> bool:
         parts = [_SPACE.sub(" ", part) for part in _VALUE.split(_ESCAPED.sub(r"\1", literal))]
         words = [word for part in parts for word in _WORD.findall(part)]
-        if len(words) < _LEAST_WORDS or sum(map(len, words)) < _LEAST_LETTERS:
+        if len(words) < least_words or sum(map(len, words)) < least_letters:
             return False
         # Cheap, and nearly always the end of it.
         return self._words.issuperset(words) and self._follow([part for part in parts if part.strip()])

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.sight.kinds import FILLING, Kind, guidance, suffix_of, without_suffix
+from cogworks.sight.matching import Quoted
 from cogworks.sight.pastwork import PastWork
 from cogworks.sight.question import About, Named, named_in
 from cogworks.sight.words import said_names, terms_of
@@ -32,6 +33,9 @@ _KIND = {
 _GUIDANCE = 0.8
 """Of a document by which the project decided how such things are done."""
 _SYMBOL, _PATH, _FRAME = 0.4, 1.5, 0.8
+_MESSAGE, _MAX_READ, _MAX_WRITERS = 1.0, 60, 4
+"""Of a file that writes a message which the request quotes; so many of the best files are read, and what more files than these write
+is no message of one place."""
 _SAID = 0.35
 """Of a file whose own name the request says, though not as a path."""
 _LOOKED = 0.8
@@ -44,6 +48,7 @@ _WORDS, _TELLING_WORDS = 1.0, 1.3
 _SCOPE = 0.2
 """Of a file in whose path is what the title says before its colon."""
 _NEAR, _TESTED = 0.2, 0.15
+_PROGRAMS = frozenset({Kind.SOURCE, Kind.TEST})
 _SEEDS = 8
 CERTAIN = 100.0
 """Scores from here on are of files that were asked for."""
@@ -78,6 +83,9 @@ class Corpus(Protocol):
 
     def past(self) -> Sequence[PastCommit]:
         """The commits before this tree, the newest first."""
+
+    def text(self, path: str) -> str:
+        """What is in a file; empty where it has no text."""
 
 
 class Ranked(NamedTuple):
@@ -128,6 +136,7 @@ class _Ranking:
         self._add_standards()
         self._add(self._paths(), _PATH, PATH_NAMED)
         self._add(self._frames(), _FRAME, "in a traceback")
+        self._add(self._writers(), _MESSAGE, "writes a message that is quoted")
         self._add(self._looked(), _LOOKED, "looked at before")
         self._add(self._near(self._best(_SEEDS)), _NEAR, "imports near")
         self._add(self._tested(), _TESTED, "its tests match")
@@ -250,6 +259,17 @@ class _Ranking:
             for place in _meant(written, self._documents, is_foreign=True):
                 scores.setdefault(place, 1.0 / (1 + depth))
         return scores
+
+    def _writers(self) -> dict[int, float]:
+        """Of the best files those with a string that the request has word for word, whatever values stand in it."""
+        quoted = Quoted(f"{self._about.title}\n{self._about.text}")
+        best = (place for place in self._best(_MAX_READ) if self._documents[place].kind in _PROGRAMS)
+        writers = {
+            place: _KIND[self._documents[place].kind]
+            for place in best
+            if quoted.is_surely_written_by(self._corpus.text(self._documents[place].path))
+        }
+        return writers if len(writers) <= _MAX_WRITERS else {}
 
     def _looked(self) -> dict[int, float]:
         return {place: 1.0 for place, each in enumerate(self._documents) if self._about.looked.get(each.path)}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cogworks.engine.ports import SessionOrder
     from cogworks.nodes.contract import DomainService
 
-RUNNING_NODES = frozenset({"code_generation"})
+RUNNING_NODES = frozenset({"code_generation", "review"})
 """Whose questions may have tests run before they are answered."""
 LOOKS_FILE = "looks-1.ndjson"
 """The audit of a visit's looks, in its folder of the ledger."""

@@ -246,6 +246,26 @@ def test_what_is_wrong_is_named() -> None:
     assert empty.message == f"0 tests collected in {PATH}: it needs at least one that the test runner finds."
 
 
+@pytest.mark.parametrize(
+    ("name", "outcome", "is_named"),
+    [
+        ("test_case[adds]", "failed", True),
+        ("test_case[test_sum]", "passed", True),
+        ("test_case[data/test_sum.txt-0]", "passed", True),
+        ("test_case[test_summary]", "passed", False),
+        ("test_case[adds]", "passed", False),
+    ],
+)
+def test_cases_that_another_file_reads_belong_to_that_file(
+    name: str, outcome: Literal["passed", "failed"], *, is_named: bool
+) -> None:
+    case = TestCase(id=f"tests/test_cases.py::{name}", outcome=outcome, message="")
+
+    empty, *_ = first(TestReport(cases=(case,)))
+
+    assert ("name tests/test_cases.py as the file with the tests" in empty.message) == is_named
+
+
 def test_the_figures_name_what_is_still_to_be_written() -> None:
     run = FirstRun(
         ran(("test_a", "failed"), ("test_b", "passed"), errors=[NO_NAME]), TestReport(cases=()), MODULES, True

@@ -278,7 +278,7 @@ def test_without_findings_of_rules_the_security_pass_is_asked_as_ever() -> None:
     run(task("review", sub_item="A"), world)
 
     quality, _, security = world.model.asked
-    shared = quality.partition("## Your part")[0]
+    shared = quality.partition("## Your task")[0]
     assert security.startswith(shared)
     assert "What rules found" not in security
 

@@ -69,6 +69,42 @@ def test_a_frame_of_another_machine_is_recognised() -> None:
     assert order(About(title="Cannot buy", text=text))[0] == "src/shop/mail.py"
 
 
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("src/shop/audit.py", 'raise ValueError(f"no parcel for {order!r} left in store")'),
+        ("src/shop/audit.py", "raise ValueError('no parcel for %s left in %s' % (order, place))"),
+        ("tests/test_audit.py", '@pytest.mark.xfail(reason="no parcel for a cat left in store")'),
+    ],
+)
+def test_a_message_that_is_quoted_leads_to_the_file_that_writes_it(path: str, line: str) -> None:
+    said = "a parcel is left in the store for an order, no more"
+    noise = {
+        f"src/shop/depot{number}.py": f"def close{number}(order, store):\n    '''{said}'''\n"
+        for number in range(4)
+    }
+    about = About(
+        title="Ordering fails", text="It ends with `ValueError: no parcel for a cat left in store`."
+    )
+    files = {**noise, path: f"{line}\n" + "filler = 1\n" * 40}
+
+    first, *_ = rank(index_of({**SHOP, **files}), about)
+
+    assert first.path == path
+    assert "writes a message that is quoted" in first.reasons
+
+
+def test_a_message_that_many_files_write_leads_nowhere() -> None:
+    line = 'raise ValueError("no parcel for a cat left in store")\n'
+    about = About(
+        title="Ordering fails", text="It ends with `ValueError: no parcel for a cat left in store`."
+    )
+
+    ranked = rank(index_of({**SHOP, **{f"src/shop/audit{number}.py": line for number in range(5)}}), about)
+
+    assert not any("writes a message that is quoted" in each.reasons for each in ranked)
+
+
 def test_what_is_asked_for_comes_before_everything_else_in_the_order_given() -> None:
     about = About(title="Prices", wanted=("src/shop/mail.py", "shop.cart"))
 
@@ -105,7 +141,7 @@ def test_what_the_title_begins_with_says_where() -> None:
 def test_a_file_that_changes_with_the_best_one_comes_before_one_that_never_does() -> None:
     files = {"src/one.py": "# one\n", "src/two.py": "# two\n", "src/sent.py": "# parcel\n"}
     commits = [PastCommit("Stay", ("src/one.py",)), PastCommit("Go on", ("src/sent.py", "src/two.py"))]
-    about = About(title="Parcels")
+    about = About(title="Ordering fails")
 
     assert order(about, *commits, files=files)[:2] == ["src/sent.py", "src/two.py"]
 

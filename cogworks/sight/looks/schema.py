@@ -66,10 +66,9 @@ empty). Never guess what you can read.
 - `definition`: where `target` is defined, with its code. `references`: where that name is used. `tests_of`: tests of a path or name.
 - `history`: the commits that changed the path `target`; of a commit id, what it changed."""
 RUNNING_GUIDE = """
-- `run`: runs the tests named in `tests` on the repository as it is.
-- `try`: makes `edits` on a copy, runs `tests` there, and takes everything back. The edits may change any file, so tests can be tried with a fix that you
-  have in mind. To find something out, write it as a test in a new file and run that. Each `try` has a number: a
-  later one names it in `after` and adds only new `edits`."""
+- `run`: runs the tests named in `tests`. `try`: the same with `edits` of any files, which are taken back: tests with a fix
+  that you have in mind, or a new file with a test that finds something out. Each `try` has a number: a later one names it in `after` and adds
+  only new `edits`."""
 MASKED = """
 
 `***` in a result stands for a token that is not shown. Never write it into a file."""
