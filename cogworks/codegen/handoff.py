@@ -33,6 +33,8 @@ class RedRun(Value):
     passed: int
     missing: tuple[str, ...] = ()
     """What they need and nothing declares yet, e.g. `cannot import name 'add' from 'adder'`."""
+    failing_before: tuple[str, ...] = ()
+    """Those that fail as they did without the new tests, and are not among the failed ones."""
 
 
 class TestHandoff(Value):
@@ -62,6 +64,11 @@ class TestHandoff(Value):
     """The commit that holds them."""
     request: str = ""
     """sha256 of the sub-issue that they were written for; empty: as the plan had it."""
+
+    @property
+    def failing_before(self) -> tuple[str, ...]:
+        """Tests of these files that failed in the same way before they were written: nobody has to make them pass."""
+        return self.red.failing_before
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ from cogworks.codegen.testgate import (
     standing,
     tried,
     unreadable,
+    without_failing_before,
 )
 from cogworks.codegen.transaction import commit_message
 from cogworks.codegen.trial import ChangeOnTrial, FilesBefore
@@ -158,12 +159,12 @@ class TestWriting:
             ValueError: nothing was handed over; nobody may be asked for code.
         """
         handoff = self.handoff
-        paths = handoff.paths if handoff else ()
+        paths, run = handoff.paths if handoff else (), self.latest or self.report
         return HandedOver(
             test_path=handoff.test_path if handoff else "",
             files=tuple(shown_tests(self._ports, self._workspace, paths, base=self._task.base_branch)),
             missing=handoff.red.missing if handoff and self.requests else (),
-            failures=failures_of(self.latest or self.report, handoff.paths) if handoff else (),
+            failures=failures_of(without_failing_before(run, handoff), handoff.paths) if handoff else (),
             notes=self._previous.notes if self._previous else "",
         )
 

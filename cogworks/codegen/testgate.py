@@ -145,15 +145,34 @@ def tried(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     yield from _not_red(paths, run)
 
 
+def failing_before(paths: Sequence[str], run: FirstRun) -> tuple[str, ...]:
+    """Tests of these files that fail as they did without the new tests, so that no change of the item is to blame or asked for.
+
+    None where nothing else fails there: then they may be what the item is about.
+    """
+    old = {case.id: cause_of(case.message) for case in run.before.cases if case.outcome in _BAD}
+    bad = [case for case in run.report.cases if case.outcome in _BAD and file_of(case.id) in paths]
+    same = tuple(case.id for case in bad if old.get(case.id) == cause_of(case.message))
+    return same if len(same) < len(bad) or _errors_of(paths, run.report) else ()
+
+
+def without_failing_before(report: TestReport, handoff: TestHandoff) -> TestReport:
+    """What a run says of all tests but those that nobody has to make pass."""
+    cases = tuple(case for case in report.cases if case.id not in handoff.failing_before)
+    return report.model_copy(update={"cases": cases})
+
+
 def red_run(paths: Sequence[str], run: FirstRun) -> RedRun:
     """The figures of the tests on the tree without the change."""
     cases = [case for case in run.report.cases if file_of(case.id) in paths]
+    old = failing_before(paths, run)
     errors = (_still_to_be_written(error, run, paths) for error in _errors_of(paths, run.report))
     return RedRun(
         collected=len(cases),
-        failed=sum(1 for case in cases if case.outcome in _BAD),
+        failed=sum(1 for case in cases if case.outcome in _BAD and case.id not in old),
         passed=sum(1 for case in cases if case.outcome == "passed"),
         missing=tuple(dict.fromkeys(missing for missing in errors if missing)),
+        failing_before=old,
     )
 
 
@@ -231,12 +250,15 @@ def _is_of_old_code(error: str, paths: Sequence[str]) -> bool:
     return bool(at) and at.rpartition(":")[0] not in paths
 
 
-def without_handed_over(report: TestReport, paths: Sequence[str]) -> TestReport:
+def without_handed_over(report: TestReport, handoff: TestHandoff) -> TestReport:
     """The suite as it was found, but for failures of the tests that have to pass now."""
+    paths, old = handoff.paths, handoff.failing_before
     errors = _errors_of(paths, report)
     return report.model_copy(
         update={
-            "cases": tuple(c for c in report.cases if c.outcome not in _BAD or file_of(c.id) not in paths),
+            "cases": tuple(
+                c for c in report.cases if c.outcome not in _BAD or c.id in old or file_of(c.id) not in paths
+            ),
             "collection_errors": tuple(error for error in report.collection_errors if error not in errors),
         }
     )

@@ -125,6 +125,8 @@ class Wanted:
     """Test files of finished work that its tree holds, as they were handed over."""
     handed_over: tuple[str, ...] | None
     """Every file of the tests that were there first; None: the tests come with the code."""
+    failing_before: tuple[str, ...]
+    """Tests of those files that failed before they were written, and may go on failing."""
     own: Collection[str]
     """Files that only this sub-work-item brought in."""
     granted: Mapping[str, str]
@@ -140,6 +142,7 @@ class Wanted:
         is_first = self.handed_over is not None
         return Selection(
             landmark=self.announced if is_first else (),
+            may_fail=self.failing_before if is_first else (),
             proving=(*(() if is_first else self.announced), *self.regressions),
             regression=self.regressions,
             full=True,

@@ -151,7 +151,9 @@ class CodingWork:
 
     def _may_fail(self, now: TestReport) -> TestReport:
         """The suite as it was found: what failed then may go on failing, but for what was handed over."""
-        return without_handed_over(self.suite.baseline_with_tests_of(now), self._handed_paths)
+        found = self.suite.baseline_with_tests_of(now)
+        handoff = self.tests.handoff if self.tests else None
+        return without_handed_over(found, handoff) if handoff else found
 
     @property
     def _handed_paths(self) -> tuple[str, ...]:
@@ -324,6 +326,7 @@ class CodingWork:
             announced=reply.tests,
             regressions=self._regressions(),
             handed_over=None if self.tests is None else self._handed_paths,
+            failing_before=self.tests.handoff.failing_before if self.tests and self.tests.handoff else (),
             own=own,
             granted=granted_before(self._task, self.kept.replies if self.kept else ()),
             scope=self._scope(reply.tests),

@@ -58,7 +58,7 @@ WRONG = ProposedFile(
 
 
 def suite(workspace: Workspace) -> TestReport:
-    """`test_sum` passes once the bug is gone, `twice` has to be there for whoever imports it, all other tests pass."""
+    """`test_sum` passes once the bug is gone, `test_lost_cause` never, `twice` has to be there for whoever imports it, all other tests pass."""
     code = "".join(workspace.read(path) or "" for path in workspace.files() if path.startswith("src/"))
     cases, errors = [], []
     for path in workspace.files():
@@ -67,7 +67,7 @@ def suite(workspace: Workspace) -> TestReport:
             errors.append(f"{path}: E   ImportError: cannot import name 'twice' from 'adder'")
             continue
         for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE):
-            is_bad = name == "test_sum" and "a + b" not in code
+            is_bad = name == "test_lost_cause" or (name == "test_sum" and "a + b" not in code)
             message = f"E   {name} is wrong" if is_bad else ""
             cases.append(
                 TestCase(id=f"{path}::{name}", outcome="failed" if is_bad else "passed", message=message)
@@ -147,7 +147,7 @@ def test_tests_come_first_and_are_handed_over_with_the_path_their_writer_reporte
         "sha256": sha256(TEXT),
         "extra_sha256": [],
         "test_ids": [f"{CUSTOM}::test_sum"],
-        "red": {"collected": 1, "failed": 1, "passed": 0, "missing": []},
+        "red": {"collected": 1, "failed": 1, "passed": 0, "missing": [], "failing_before": []},
         "written_by": "test-writer",
         "attempt": 1,
         "commit": f"{1:040x}",
@@ -168,6 +168,34 @@ def test_tests_come_first_and_are_handed_over_with_the_path_their_writer_reporte
 def editing(*edits: tuple[str, str, str], **changes: Any) -> WrittenTests:
     given = [{"path": path, "search": search, "replace": replace} for path, search, replace in edits]
     return WrittenTests.model_validate({"test_path": edits[0][0], "files": (), "edits": given, **changes})
+
+
+OLD = "def test_lost_cause(): ...\n"
+
+
+def test_a_test_that_failed_before_in_the_same_file_is_asked_of_nobody() -> None:
+    place = world(editing((CUSTOM, OLD, f"{OLD}\n\n{TEXT}")), implemented(), files={**FILES, CUSTOM: OLD})
+
+    outcome = played(place)
+
+    assert outcome.output["test_handoff"]["red"] == {
+        "collected": 2,
+        "failed": 1,
+        "passed": 0,
+        "missing": [],
+        "failing_before": [f"{CUSTOM}::test_lost_cause"],
+    }
+    assert "test_sum is wrong" in place.model.asked[1]
+    assert "test_lost_cause is wrong" not in place.model.asked[1]
+
+
+def test_a_test_that_failed_before_has_to_pass_where_nothing_else_is_red() -> None:
+    noted = f"{TEXT}# It adds.\n"
+    place = world(editing((CUSTOM, TEXT, noted)), implemented(), files={**FILES, CUSTOM: TEXT})
+
+    outcome = played(place)
+
+    assert outcome.output["test_handoff"]["red"]["failing_before"] == []
 
 
 def test_a_test_is_added_to_a_file_that_is_there_by_an_edit() -> None:

@@ -129,7 +129,7 @@ def test_it_is_kept_as_json_and_read_back_the_same() -> None:
         "sha256": "a" * 64,
         "extra_sha256": ["b" * 64],
         "test_ids": ["tests/custom/test_rates.py::test_half_up"],
-        "red": {"collected": 3, "failed": 3, "passed": 0, "missing": []},
+        "red": {"collected": 3, "failed": 3, "passed": 0, "missing": [], "failing_before": []},
         "written_by": "test-writer",
         "attempt": 1,
         "commit": "c" * 40,

@@ -17,6 +17,7 @@ from cogworks.codegen.testgate import (
     absent,
     announced,
     escaping,
+    failing_before,
     missing_target,
     red_run,
     standing,
@@ -347,10 +348,43 @@ def test_failures_of_what_is_handed_over_are_no_known_failures() -> None:
     before = ran(("test_a", "failed"), ("test_b", "passed"), errors=[NO_NAME, "tests/test_x.py: E   boom"])
     before = before.model_copy(update={"cases": (*before.cases, other)})
 
-    found = without_handed_over(before, (PATH,))
+    found = without_handed_over(before, handoff(test_path=PATH, extra_paths=(), extra_sha256=()))
+    red = RedRun(collected=2, failed=1, passed=0, failing_before=(f"{PATH}::test_a",))
+    spared = without_handed_over(before, handoff(test_path=PATH, extra_paths=(), extra_sha256=(), red=red))
 
     assert [case.id for case in found.cases] == [f"{PATH}::test_b", other.id]
+    assert [case.id for case in spared.cases] == [f"{PATH}::test_a", f"{PATH}::test_b", other.id]
     assert found.collection_errors == ("tests/test_x.py: E   boom",)
+
+
+@pytest.mark.parametrize(
+    ("report", "old"),
+    [
+        (ran(("test_a", "failed"), ("test_new", "failed")), ["test_a"]),
+        (ran(("test_a", "failed"), errors=[NO_NAME]), ["test_a"]),
+        (ran(("test_a", "failed"), ("test_b", "passed")), []),
+        (ran(("test_a", "passed"), ("test_new", "failed")), []),
+    ],
+    ids=["beside-a-new-one", "beside-what-cannot-be-loaded", "alone", "repaired"],
+)
+def test_what_failed_before_is_known_where_something_else_is_red(report: TestReport, old: list[str]) -> None:
+    run = FirstRun(
+        before=ran(("test_a", "failed"), ("test_b", "passed")), report=report, modules=(), wants_red=True
+    )
+
+    assert [test.rpartition("::")[2] for test in failing_before((PATH,), run)] == old
+
+
+def test_another_failure_of_a_test_is_no_known_one() -> None:
+    def failed(message: str) -> TestReport:
+        case = TestCase(id=f"{PATH}::test_a", outcome="failed", message=message)
+        return TestReport(cases=(case, TestCase(id=f"{PATH}::test_b", outcome="failed", message="E   b")))
+
+    run = FirstRun(
+        before=failed("E   assert 1 == 2"), report=failed("E   assert 1 == 3"), modules=(), wants_red=True
+    )
+
+    assert failing_before((PATH,), run) == (f"{PATH}::test_b",)
 
 
 def test_files_without_tests_need_not_prove_anything() -> None:

@@ -36,6 +36,8 @@ class Selection(Value):
 
     landmark: tuple[str, ...] = ()
     """Have to pass after this change."""
+    may_fail: tuple[str, ...] = ()
+    """Tests of those files that need not pass, as they did not before."""
     targeted: tuple[str, ...] = ()
     """The tests the whole task is about; have to pass after the last landmark."""
     regression: tuple[str, ...] = ()
@@ -73,6 +75,7 @@ class Gate(Value):
     """None: the whole suite."""
     timeout_s: float
     must_pass: tuple[str, ...] = ()
+    may_fail: tuple[str, ...] = ()
     proving: tuple[str, ...] = ()
 
 
@@ -104,7 +107,16 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
         if own:
             kept = tuple(test for test in must_pass if test in own)
             proving = tuple(test for test in selection.proving if test in own)
-            gates.append(Gate(name=name, tests=own, timeout_s=timeout_s, must_pass=kept, proving=proving))
+            gates.append(
+                Gate(
+                    name=name,
+                    tests=own,
+                    timeout_s=timeout_s,
+                    must_pass=kept,
+                    may_fail=selection.may_fail,
+                    proving=proving,
+                )
+            )
         seen.update(own)
     if selection.full:
         left = tuple(test for test in selection.proving if test not in seen)
@@ -176,7 +188,7 @@ def gate_refusal(gate: Gate, report: TestReport, *, before: Measurement, after: 
         return "no test ran; an empty selection proves nothing"
     if gate.must_pass or gate.proving:
         own = _before_of(gate, before)
-        return refusal(own, after, landmark=gate.must_pass, proving=gate.proving)
+        return refusal(own, after, landmark=gate.must_pass, may_fail=gate.may_fail, proving=gate.proving)
     regression = worse_at(gate, before, after)
     return worse_in_words(regression) if regression else None
 

@@ -201,6 +201,7 @@ def refusal(
     *,
     landmark: Collection[str] = (),
     must_pass: Collection[str] = (),
+    may_fail: Collection[str] = (),
     proving: Collection[str] = (),
     is_part: bool = False,
 ) -> str | None:
@@ -209,6 +210,7 @@ def refusal(
     Args:
         landmark: tests this change shall make pass; none: it has to improve something.
         must_pass: tests that have to pass besides; the targeted ones when this is the last landmark.
+        may_fail: tests of wanted files that need not pass, as they did not before.
         proving: files that have to hold a test that passes; what failed in them before may go on failing.
         is_part: it is enough that nothing is worse.
     """
@@ -217,7 +219,7 @@ def refusal(
     wanted = {*landmark, *must_pass}
     if unsteady := sorted(test for test in wanted if any(is_of(each, test) for each in before.flaky)):
         return f"cannot be judged by tests that were flaky before: {_listed(unsteady)}"
-    if unmet := sorted(test for test in wanted if not _passes(test, after)):
+    if unmet := sorted(test for test in wanted if not _passes(test, after, may_fail)):
         return f"does not make these tests pass: {_listed(unmet)}"
     if silent := unproven(proving, after):
         return f"proves nothing by {_listed(silent)}: no test there passed"
@@ -272,10 +274,10 @@ def worse_in_words(regression: Worse) -> str:
     return "; ".join(f"{verb} {_listed(names)}" for verb, names in parts.items() if names)
 
 
-def _passes(wanted: str, after: Measurement) -> bool:
-    """Whether a test passes; a file passes when one of its tests does and none fails or is unsteady."""
+def _passes(wanted: str, after: Measurement, may_fail: Collection[str]) -> bool:
+    """Whether a test passes; a file passes when one of its tests does and none that has to is failing or unsteady."""
     own = {test for test in after.passing if is_of(test, wanted)}
-    bad = {test for test in after.failing | after.flaky if is_of(test, wanted)}
+    bad = {test for test in after.failing | after.flaky if is_of(test, wanted) and test not in may_fail}
     return bool(own) and not bad and wanted not in after.uncollected
 
 

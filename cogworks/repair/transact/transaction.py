@@ -314,6 +314,7 @@ class _Attempt:
             before,
             after,
             landmark=selection.landmark,
+            may_fail=selection.may_fail,
             must_pass=selection.targeted if selection.is_last else (),
             proving=selection.proving,
             is_part=selection.is_part,

@@ -122,6 +122,14 @@ def test_a_landmark_may_be_a_whole_file() -> None:
     assert "tests/t.py" in (refusal(before, state("a", "b"), landmark=["tests/t.py"]) or "")
 
 
+def test_of_a_wanted_file_what_failed_before_need_not_pass() -> None:
+    before, after = state("c", "ab"), state("ca", "b")
+
+    assert "tests/t.py" in (refusal(before, after, landmark=["tests/t.py"]) or "")
+    assert refusal(before, after, landmark=["tests/t.py"], may_fail=[a("b")]) is None
+    assert "breaks" in (refusal(before, state("a", "bc"), landmark=["tests/t.py"], may_fail=[a("c")]) or "")
+
+
 def test_what_fails_in_a_file_that_can_be_loaded_at_last_was_no_better_before() -> None:
     hidden = frozenset({"tests/u.py"})
     before = state("c", uncollected=hidden)
