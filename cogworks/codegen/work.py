@@ -151,9 +151,9 @@ class CodingWork:
 
     def _may_fail(self, now: TestReport) -> TestReport:
         """The suite as it was found: what failed then may go on failing, but for what was handed over."""
-        found = self.suite.baseline_with_tests_of(now)
+        report = self.suite.baseline_with_tests_of(now)
         handoff = self.tests.handoff if self.tests else None
-        return without_handed_over(found, handoff) if handoff else found
+        return without_handed_over(report, handoff) if handoff else report
 
     @property
     def _handed_paths(self) -> tuple[str, ...]:
