@@ -71,6 +71,11 @@ class TestHandoff(Value):
         return self.red.failing_before
 
     @property
+    def asked(self) -> frozenset[str]:
+        """Those of its tests that somebody has to make pass."""
+        return frozenset(self.test_ids).difference(self.failing_before)
+
+    @property
     def paths(self) -> tuple[str, ...]:
         """Every file that was handed over, the test file first."""
         return (self.test_path, *self.extra_paths)

@@ -310,6 +310,7 @@ class TestWriting:
             before=before,
             modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
             wants_red=self._stored is None and wants_red(self._task),
+            asked=self.handoff.asked if self.handoff else frozenset(),
             rewritten=rewritten(self._workspace, claim.paths),
         )
         if problem := self._first(tried(claim.paths, run)):
@@ -339,8 +340,7 @@ class TestWriting:
         subject = titled_at(self._workspace, f"Add tests: {self._item.title}", TESTS, claim.paths)
         message = commit_message(self._task, self._item, subject=subject, notes=reply.notes)
         handoff = self._handoff(claim, run, self._workspace.commit(message))
-        self.handoff, self.report, self.sent_back = handoff, run.report, None
-        self._unkept = ()
+        self.handoff, self.report, self.sent_back, self._unkept = handoff, run.report, None, ()
         self.restated |= restated_by(claim.paths, run)
         self.announced = announced(handoff, run.report)
         # A commit's name depends on its parent's date; the log of a visit must not.

@@ -94,6 +94,8 @@ class FirstRun:
     """Files that are there or planned: what a test may miss because it is still to be written."""
     wants_red: bool
     """Whether one of them has to fail; tests of a change that alters no behaviour need not."""
+    asked: frozenset[str] = frozenset()
+    """Tests that were handed over before: they are red because nobody has made them pass yet."""
     rewritten: Mapping[str, Rewritten] = field(default_factory=dict)
     """Path -> texts of those of their files that were there before."""
 
@@ -150,7 +152,11 @@ def failing_before(paths: Sequence[str], run: FirstRun) -> tuple[str, ...]:
 
     None where nothing else fails there: then they may be what the item is about.
     """
-    old = {case.id: cause_of(case.message) for case in run.before.cases if case.outcome in _BAD}
+    old = {
+        case.id: cause_of(case.message)
+        for case in run.before.cases
+        if case.outcome in _BAD and case.id not in run.asked
+    }
     bad = [case for case in run.report.cases if case.outcome in _BAD and file_of(case.id) in paths]
     same = tuple(case.id for case in bad if old.get(case.id) == cause_of(case.message))
     return same if len(same) < len(bad) or _errors_of(paths, run.report) else ()

@@ -375,6 +375,19 @@ def test_what_failed_before_is_known_where_something_else_is_red(report: TestRep
     assert [test.rpartition("::")[2] for test in failing_before((PATH,), run)] == old
 
 
+def test_what_was_handed_over_before_and_is_still_red_stays_asked_for() -> None:
+    red = ran(("test_a", "failed"), ("test_b", "failed"))
+    given = handoff(
+        test_path=PATH,
+        test_ids=(f"{PATH}::test_a", f"{PATH}::test_b"),
+        red=RedRun(collected=2, failed=1, passed=0, failing_before=(f"{PATH}::test_b",)),
+    )
+    report = ran(("test_a", "failed"), ("test_b", "failed"), ("test_new", "failed"))
+    run = FirstRun(before=red, report=report, modules=(), wants_red=True, asked=given.asked)
+
+    assert failing_before((PATH,), run) == (f"{PATH}::test_b",)
+
+
 def test_another_failure_of_a_test_is_no_known_one() -> None:
     def failed(message: str) -> TestReport:
         case = TestCase(id=f"{PATH}::test_a", outcome="failed", message=message)

@@ -11,6 +11,7 @@ from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.codegen.governed import ActionAudit
 from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.llm.conversation import Looks
 from cogworks.nodes.contract import Workspace
 from cogworks.sight.index import Index
 from cogworks.sight.seen import Seen
@@ -54,9 +55,8 @@ TRY = {
 }
 
 
-@pytest.mark.parametrize("node", ["review", "code_generation"])
-def test_whoever_judges_or_writes_code_may_try_what_nobody_keeps(node: str, copy: WorkingCopy) -> None:
-    looks = looks_of(
+def looks_in(copy: WorkingCopy, node: str) -> Looks:
+    return looks_of(
         NodeId(node),
         {},
         copy,
@@ -66,7 +66,11 @@ def test_whoever_judges_or_writes_code_may_try_what_nobody_keeps(node: str, copy
         hidden=frozenset(),
         seen=Seen(copy.read),
     )
-    before = copy.tree_name()
+
+
+@pytest.mark.parametrize("node", ["review", "code_generation"])
+def test_whoever_judges_or_writes_code_may_try_what_nobody_keeps(node: str, copy: WorkingCopy) -> None:
+    looks, before = looks_in(copy, node), copy.tree_name()
 
     shown = looks.carry_out([TRY])
 
@@ -76,16 +80,7 @@ def test_whoever_judges_or_writes_code_may_try_what_nobody_keeps(node: str, copy
 
 
 def test_whoever_designs_may_run_nothing(copy: WorkingCopy) -> None:
-    looks = looks_of(
-        NodeId("architecture"),
-        {},
-        copy,
-        ActionAudit(Identity(), now=lambda: 0.0),
-        index=lambda: Index(copy, Store()),
-        service=lambda: ScriptedService(report_of),
-        hidden=frozenset(),
-        seen=Seen(copy.read),
-    )
+    looks = looks_in(copy, "architecture")
 
     assert "assert -1" not in looks.carry_out([TRY])
     assert "`try`" not in looks.guide
