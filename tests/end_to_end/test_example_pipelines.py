@@ -279,7 +279,7 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
             for name in ("0004-code_generation@2", "0006-code_generation@2")
         )
         assert (first["test_path"], first["source"]) == (CUSTOM, "reported")
-        assert first["red"] == {"collected": 1, "failed": 1, "passed": 0, "missing": []}
+        assert first["red"] == {"collected": 1, "failed": 1, "passed": 0, "missing": [], "failing_before": []}
         assert first["test_ids"] == [f"{CUSTOM}::test_hours_may_have_decimals"]
         assert second["test_ids"] == [*first["test_ids"], f"{CUSTOM}::test_days_may_have_decimals"]
         assert (second["sub_work_item"], second["attempt"]) == (2, 1)

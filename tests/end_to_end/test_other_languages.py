@@ -124,7 +124,13 @@ def test_an_issue_becomes_a_pull_request_whose_tests_passed_there(item: Played, 
         output = output_of(scene, "0004-code_generation@2")
         handoff, proof, count = output["test_handoff"], output["proof"], len(item.names)
         assert sorted(handoff["test_ids"]) == item.ids
-        assert handoff["red"] == {"collected": count, "failed": count, "passed": 0, "missing": []}
+        assert handoff["red"] == {
+            "collected": count,
+            "failed": count,
+            "passed": 0,
+            "missing": [],
+            "failing_before": [],
+        }
         assert proof["is_proven"]
         became = {each["id"]: (each["base"], each["head"], each["verdict"]) for each in proof["tests"]}
         assert became == dict.fromkeys(item.ids, ("failed", "passed", "fail_to_pass"))
