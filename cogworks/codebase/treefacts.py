@@ -80,10 +80,16 @@ class Hit(NamedTuple):
     line: int
     """From 1."""
     text: str
+    """The line; of a long one the part around what was looked for."""
+    before: int = 0
+    """Characters of the line before that part."""
 
 
 MAX_HITS = 100_000
 _HIT_CHARS = 2_000
+_EARLY_CHARS = 300
+"""What stands later than that in its line is shown with only a part of what is before it."""
+_AROUND_CHARS = 150
 
 
 def grep(run: Runs, text: str, *, is_regex: bool) -> tuple[Hit, ...] | str:
@@ -95,7 +101,7 @@ def grep(run: Runs, text: str, *, is_regex: bool) -> tuple[Hit, ...] | str:
     pattern = text.replace(r"\d", "[0-9]") if is_regex else text
     if "\n" in pattern or "\0" in pattern:
         return "A search is for text within one line."
-    options = ("-n", "-I", "--full-name", "--no-color", "-z", "--max-depth=-1", how)
+    options = ("-n", "--column", "-I", "--full-name", "--no-color", "-z", "--max-depth=-1", how)
     try:
         output = run("grep", *options, "-e", pattern, "--", ok=(0, 1), extra={"LC_ALL": "C.UTF-8"})
     except GitFailed as error:
@@ -103,10 +109,20 @@ def grep(run: Runs, text: str, *, is_regex: bool) -> tuple[Hit, ...] | str:
     hits = []
     for entry in output.split("\n")[:MAX_HITS]:
         path, _, rest = entry.partition("\0")
-        number, _, line = rest.partition("\0")
-        if path and number.isdigit():
-            hits.append(Hit(path, int(number), line[:_HIT_CHARS]))
+        number, _, rest = rest.partition("\0")
+        column, _, line = rest.partition("\0")
+        if path and number.isdigit() and column.isdigit():
+            begin = _begin(line, int(column))
+            hits.append(Hit(path, int(number), line[begin : begin + _HIT_CHARS], begin))
     return tuple(hits)
+
+
+def _begin(line: str, column: int) -> int:
+    """Where the part of a line begins that is shown; the column counts bytes from 1."""
+    if column <= _EARLY_CHARS:
+        return 0
+    at = len(line.encode(errors="replace")[: column - 1].decode(errors="ignore"))
+    return 0 if at < _EARLY_CHARS else at - _AROUND_CHARS
 
 
 def commits(run: Runs, path: str, limit: int) -> tuple[tuple[str, PastCommit], ...]:

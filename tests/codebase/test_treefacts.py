@@ -87,6 +87,20 @@ def test_lines_are_found_by_text_and_by_expression(copy: WorkingCopy) -> None:
     assert copy.grep("nowhere", is_regex=False) == ()
 
 
+def test_of_a_long_line_the_part_around_what_was_looked_for_is_given(copy: WorkingCopy) -> None:
+    lines = ("ü" * 200 + "early" + "z" * 900, "ü" * 5_000 + "late" + "z" * 5_000)
+    copy.apply([FileChange(path="a.py", action="modify", content="\n".join(lines) + "\n")])
+
+    [early], [late] = copy.grep("early", is_regex=False), copy.grep("l.te", is_regex=True)
+
+    assert not isinstance(early, str)
+    assert not isinstance(late, str)
+    assert (early.before, early.text) == (0, lines[0])
+    assert late.before == 4_850
+    assert late.text.startswith("ü" * 150 + "latez")
+    assert len(late.text) == 2_000
+
+
 @pytest.mark.parametrize("text", ["(", "a\nb", "a\0b", "[", "*(", "--open-files-in-pager=x", "-f/etc/passwd"])
 def test_a_search_that_cannot_be_made_says_why_or_finds_nothing(copy: WorkingCopy, text: str) -> None:
     for is_regex in (True, False):

@@ -179,13 +179,18 @@ def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:
     taken = Counter(hit.path for hit in chosen)
     place = {hit: at for at, hit in enumerate(order)}
     chosen.sort(key=place.__getitem__)
-    lines = [f"{hit.path}:{hit.line}: {shortened(hit.text).strip()}" for hit in chosen]
+    lines = [f"{hit.path}:{hit.line}: {_part(hit)}" for hit in chosen]
     more = {path: count - taken[path] for path, count in per_file.items() if count > taken[path]}
     if more:
         top = sorted(more.items(), key=lambda item: (ranks[item[0]], -item[1], item[0]))[:12]
         others = f" and {len(more) - len(top)} more files" if len(more) > len(top) else ""
         lines.append("(not listed: " + ", ".join(f"{path} {count}" for path, count in top) + others + ")")
     return "\n".join(lines)
+
+
+def _part(hit: Hit) -> str:
+    before = f"{hit.before} characters … " if hit.before else ""
+    return before + shortened(hit.text).strip()
 
 
 def _outline(look: Look, room: Room) -> str:

@@ -27,6 +27,8 @@ class Place:
         """A test, file or folder -> whether it fails without the edits as well."""
         self.new: set[str] = set()
         """Tests that only the edits make."""
+        self.needs_all = False
+        """Whether nothing runs where one of the tests asked for is not there, as with pytest."""
         self.is_late = False
         """Whether a run without edits does not end in time."""
 
@@ -36,6 +38,8 @@ class Place:
         if self.error:
             raise self.error
         is_edited = self.copy.tree != FILES
+        if self.needs_all and not is_edited and self.new & set(tests):
+            return TestReport(cases=())
         bad = [each for each, before in self.failing.items() if is_edited or before]
         return TestReport(
             cases=(
@@ -116,6 +120,17 @@ def test_tests_that_only_the_edits_make_are_no_failures_of_the_edits() -> None:
         "\n\nOf these failing tests these pass without the edits: tests/test_a.py::test_b. The others are not there."
     )
     assert said[1].endswith("\n\nThese failing tests are new: without the edits there is none of them.")
+
+
+def test_where_a_new_test_keeps_the_others_from_running_their_files_are_asked() -> None:
+    place = Place()
+    place.failing = {"tests/test_a.py::test_b": True, "tests/test_a.py::test_c": False}
+    place.new, place.needs_all = {"tests/test_a.py::test_c"}, True
+
+    said = place.trials.try_out(look(edits=[edit("x = 1", "x = 3")]))
+
+    assert said.endswith("\n\nWithout the edits these fail as well: tests/test_a.py::test_b.")
+    assert place.ran[2:] == [("tests/test_a.py",)]
 
 
 def test_nothing_is_said_of_what_could_not_be_run_to_the_end_without_the_edits() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cogworks.codebase.treefacts import Hit
 from cogworks.sight.looks.schema import Look
 from cogworks.sight.looks.showing import MAX_HITS, MAX_LINES, Room, shown
 from tests.sight.looks.rooms import COMMIT, room
@@ -134,6 +135,19 @@ def test_a_hundred_thousand_hits_are_counted_and_a_few_of_them_shown() -> None:
     assert text.startswith("`value`: 100000 line(s)")
     assert len(text.splitlines()) == MAX_HITS + 2
     assert "not listed" in text
+
+
+def test_a_search_says_how_much_of_a_long_line_stands_before_the_part_it_shows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    where = room()
+    hit = Hit("src/shop/cart.py", 3, "z rounded" + "y" * 600, before=4_850)
+    monkeypatch.setattr(where.past, "grep", lambda text, is_regex: [hit])
+
+    [_, line] = looked(where, look="search", text="rounded").splitlines()
+
+    assert line.startswith("src/shop/cart.py:3: 4850 characters … z roundedyyy")
+    assert line.endswith("y … 209 more characters")
 
 
 def test_a_search_that_cannot_be_made_says_why() -> None:
