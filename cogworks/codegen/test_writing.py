@@ -42,6 +42,7 @@ from cogworks.codegen.testgate import (
     standing,
     tried,
     unreadable,
+    with_readers,
     without_failing_before,
 )
 from cogworks.codegen.transaction import commit_message
@@ -217,6 +218,7 @@ class TestWriting:
             return ActionResult(outcome=Outcome.DONE, summary="the writer stands by the disputed test")
         self._previous, self._unkept = reply, reply.files
         trial, run = self._try(reply, claim, before, with_new(scope, claim))
+        claim = with_readers(claim, run) if run else claim
         if trial.is_kept and run is not None:
             trial = judge_setback(harm(claim.paths, run, own))
         if trial.is_kept and run is not None and dispute is not None and self.handoff is not None:
@@ -277,8 +279,7 @@ class TestWriting:
 
     def _wrong_with_standing(self) -> dict[str, Any]:
         """What is wrong with an earlier hand-off; empty where nothing is."""
-        problem = self.problem()
-        wrong = [problem.message] if problem else []
+        wrong = [problem.message] if (problem := self.problem()) else []
         if self._is_outdated:
             wrong.append("The sub-issue was edited since: hand over tests of what it asks for now.")
         if not wrong or self.handoff is None:
@@ -313,7 +314,7 @@ class TestWriting:
             asked=self.handoff.asked if self.handoff else frozenset(),
             rewritten=rewritten(self._workspace, claim.paths),
         )
-        if problem := self._first(tried(claim.paths, run)):
+        if problem := self._first(tried(with_readers(claim, run).paths, run)):
             return trial_for(problem), None
         return Trial(), run
 
@@ -386,8 +387,7 @@ class TestWriting:
             planned=self._item.files,
             convention=convention,
         )
-        extra = dict.fromkeys(normalised(path) for path in reply.extra_paths)
-        extra.pop(place.path, None)
+        extra = dict.fromkeys(path for path in map(normalised, reply.extra_paths) if path != place.path)
         return Claim(place, tuple(extra), written_by=WRITER, convention=convention)
 
     def _claim_of(self, handoff: TestHandoff) -> Claim:

@@ -5,7 +5,7 @@ What a run of the test suite says about the change under way.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -331,11 +331,34 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=paths[0])
 
 
+def with_readers(claim: Claim, run: FirstRun) -> Claim:
+    """The claim with the files of tests that make a new, failing case of one of its files of data.
+
+    Such a case has a name of its own and is asked for like any other handed-over test.
+    """
+    with_tests = {file_of(case.id) for case in run.report.cases}
+    data = [path for path in claim.extra_paths if path not in with_tests]
+    if not data:
+        return claim
+    there, named = {case.id for case in run.before.cases}, _naming(data)
+    readers = dict.fromkeys(
+        file_of(case.id)
+        for case in run.report.cases
+        if case.outcome in _BAD and case.id not in there and named.search(case.id.partition("[")[2])
+    )
+    return replace(claim, extra_paths=tuple(dict.fromkeys((*claim.extra_paths, *readers))))
+
+
+def _naming(paths: Sequence[str]) -> re.Pattern[str]:
+    """What a text matches that has the name of one of these files in it."""
+    stems = "|".join(re.escape(PurePosixPath(path).stem) for path in paths)
+    return re.compile(rf"(?<!\w)(?:{stems})(?!\w)")
+
+
 def _readers(paths: Sequence[str], run: FirstRun) -> list[str]:
     """The files of tests that fail only now, or have the name of a written file as a parameter: they read it."""
     failing = {case.id for case in run.before.cases if case.outcome in _BAD}
-    stems = "|".join(re.escape(PurePosixPath(path).stem) for path in paths)
-    named = re.compile(rf"(?<!\w)(?:{stems})(?!\w)")
+    named = _naming(paths)
     readers = (
         file_of(case.id)
         for case in run.report.cases

@@ -609,6 +609,31 @@ def test_all_files_of_the_hand_off_are_shown_and_frozen() -> None:
     assert outcome.output["test_files"] == [CUSTOM]
 
 
+def test_a_case_that_another_file_makes_of_new_data_is_handed_over_with_that_file() -> None:
+    reader, name = "tests/test_cases.py", "tests/test_cases.py::test_case[sums]"
+    data = ProposedFile(path="tests/custom/sums.txt", action="create", content="2 + 2\n")
+    tests = written().model_copy(update={"files": (*written().files, data), "extra_paths": (data.path,)})
+
+    def with_cases(workspace: Workspace) -> TestReport:
+        report = suite(workspace)
+        if workspace.read(data.path) is None:
+            return report
+        is_right = workspace.read(FIX.path) == FIX.content
+        case = TestCase(id=name, outcome="passed" if is_right else "failed", message="E   assert 0 == 4")
+        return report.model_copy(update={"cases": (*report.cases, case)})
+
+    place = ports(
+        tests, implemented(), files={**FILES, reader: "def test_case(): ...\n"}, run_tests=with_cases
+    )
+
+    outcome = played(place)
+
+    handoff = outcome.output["test_handoff"]
+    assert handoff["extra_paths"] == [data.path, reader]
+    assert name in handoff["test_ids"]
+    assert (handoff["red"]["collected"], handoff["red"]["failed"]) == (3, 2)
+
+
 SHOWN = ShownFile(path=CUSTOM, text=TEXT)
 WANTED = CycleContext(task=Task(goal="add() adds", writes_tests=True))
 

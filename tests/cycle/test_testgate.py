@@ -23,6 +23,7 @@ from cogworks.codegen.testgate import (
     standing,
     tried,
     unreadable,
+    with_readers,
     without_handed_over,
 )
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
@@ -265,6 +266,30 @@ def test_cases_that_another_file_reads_belong_to_that_file(
     empty, *_ = first(TestReport(cases=(case,)))
 
     assert ("name tests/test_cases.py as the file with the tests" in empty.message) == is_named
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "is_theirs"),
+    [
+        ("test_case[sums]", "failed", True),
+        ("test_case[data/sums.txt-0]", "error", True),
+        ("test_case[sums]", "passed", False),
+        ("test_case[other]", "failed", False),
+        ("test_sums", "failed", False),
+        ("test_case[old-sums]", "failed", False),
+    ],
+)
+def test_a_new_case_of_written_data_brings_its_file_of_tests_along(
+    name: str, outcome: Literal["passed", "failed", "error"], *, is_theirs: bool
+) -> None:
+    old = TestCase(id="tests/test_cases.py::test_case[old-sums]", outcome="passed", message="")
+    case = TestCase(id=f"tests/test_cases.py::{name}", outcome=outcome, message="")
+    run = FirstRun(TestReport(cases=(case,)), TestReport(cases=(old,)), MODULES, True)
+
+    extended = with_readers(claim(PATH, "tests/custom/sums.txt"), run)
+
+    assert extended.extra_paths == ("tests/custom/sums.txt", *(("tests/test_cases.py",) if is_theirs else ()))
+    assert with_readers(claim(PATH), run) == claim(PATH)
 
 
 def test_the_figures_name_what_is_still_to_be_written() -> None:
