@@ -50,7 +50,7 @@ from cogworks.codegen.trial import ChangeOnTrial, FilesBefore
 from cogworks.cycle.feedback import Trial, judge_setback
 from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, Outcome, TraceEntry
-from cogworks.domain_services.failing import failures_of
+from cogworks.domain_services.failing import failed_ids, failures_of, listed
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import MENDING, bounds_of, proposed_paths, to_allow_more
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
@@ -133,11 +133,8 @@ class TestWriting:
 
     def event_of(self, problem: GateProblem) -> TraceEntry:
         """The problem as an event."""
-        return (
-            entry_of(problem.code, self._claim_of(self.handoff))
-            if self.handoff
-            else TraceEntry(kind=problem.code)
-        )
+        claim = self._claim_of(self.handoff) if self.handoff else None
+        return entry_of(problem.code, claim) if claim else TraceEntry(kind=problem.code)
 
     def stopped(self, message: str) -> Failed:
         """The end of the visit because of its tests; nobody was asked for code."""
@@ -166,6 +163,7 @@ class TestWriting:
             files=tuple(shown_tests(self._ports, self._workspace, paths, base=self._task.base_branch)),
             missing=handoff.red.missing if handoff and self.requests else (),
             failures=failures_of(without_failing_before(run, handoff), handoff.paths) if handoff else (),
+            failing_before=listed(handoff.failing_before) if handoff else "",
             notes=self._previous.notes if self._previous else "",
         )
 
@@ -190,7 +188,7 @@ class TestWriting:
         self.requests += 1
         self.insists = ""
         self._ports.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
-        reply = self._confirmed(self._answer(reasons, dispute))
+        reply = self._confirmed(self._answer(reasons, dispute, before))
         # The suite may run for long on what it says: a runner that takes over then must not pay for it again.
         self._ports.checkpoint()
         # Protected paths are for the gate: tests can be written elsewhere.
@@ -252,15 +250,15 @@ class TestWriting:
         self._odd = reply
         return Trial(category=ODD, problems=(problem,))
 
-    def _answer(self, reasons: Sequence[str], dispute: Dispute | None) -> WrittenTests:
+    def _answer(self, reasons: Sequence[str], dispute: Dispute | None, before: TestReport) -> WrittenTests:
         """The next tests of this visit's conversation."""
         is_news = dispute is not None and dispute != self._about_dispute
         if self._talk is None:
             opening = coding_opening(self._task, self._ports, self._item)
-            variables = {**opening.variables, "standing": self._wrong_with_standing()}
+            more = {"standing": self._wrong_with_standing(), "failing": listed(failed_ids(before))}
             question = Question(
                 prompt=PROMPT,
-                variables=variables,
+                variables={**opening.variables, **more},
                 reply_type=WrittenTests,
                 check=lambda _: (),
                 view=opening.view,

@@ -16,7 +16,7 @@ from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.codegen.handoff import Convention, RedRun, Resolved, TestHandoff
 from cogworks.codegen.restating import Rewritten
 from cogworks.domain_services.failing import cause_of, causes, excerpt, failing, in_figures, innermost
-from cogworks.domain_services.messages import Diagnostic, TestReport, hides_any
+from cogworks.domain_services.messages import Diagnostic, TestReport, hides_any, is_hidden
 from cogworks.repair.transact.measure import file_of
 from cogworks.repair.unloaded import unloaded_of
 from cogworks.vocabulary import Value
@@ -244,10 +244,10 @@ def _still_to_be_written(error: str, run: FirstRun, paths: Sequence[str]) -> str
     target, known = missing_target(error, run.modules), run.before.collection_errors
     is_old = any(target in each for each in known)
     # Of what lies in a folder that could not be loaded nobody knows what else is missing.
-    is_hidden = any(hides_any(each, paths) and file_of(each) not in paths for each in known)
+    is_unseen = any(hides_any(each, paths) and file_of(each) not in paths for each in known)
     # Where no test was, or some could not be loaded for whatever reason, none need have loaded the code that was there.
     is_untried = not run.before.cases or any(file_of(each) not in paths for each in known)
-    return "" if is_old or is_hidden or (is_untried and _is_of_old_code(error, paths)) else target
+    return "" if is_old or is_unseen or (is_untried and _is_of_old_code(error, paths)) else target
 
 
 def _is_of_old_code(error: str, paths: Sequence[str]) -> bool:
@@ -332,21 +332,26 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
 
 
 def with_readers(claim: Claim, run: FirstRun) -> Claim:
-    """The claim with the files of tests that make a new, failing case of one of its files of data.
+    """The claim with the files of tests that read its files of data: in them a case of that name is red, and was not before.
 
-    Such a case has a name of its own and is asked for like any other handed-over test.
+    The cases are asked for like all handed-over tests. Where the claim names data as the file with the tests, that is the
+    first of these files.
     """
     with_tests = {file_of(case.id) for case in run.report.cases}
-    data = [path for path in claim.extra_paths if path not in with_tests]
-    if not data:
-        return claim
-    there, named = {case.id for case in run.before.cases}, _naming(data)
+    errors = _errors_of(claim.paths, run.report)
+    data = [path for path in claim.paths if path not in with_tests and not is_hidden(path, errors)]
+    failing, named = {case.id for case in run.before.cases if case.outcome in _BAD}, _naming(data)
     readers = dict.fromkeys(
         file_of(case.id)
         for case in run.report.cases
-        if case.outcome in _BAD and case.id not in there and named.search(case.id.partition("[")[2])
+        if case.outcome in _BAD and case.id not in failing and named.search(case.id.partition("[")[2])
     )
-    return replace(claim, extra_paths=tuple(dict.fromkeys((*claim.extra_paths, *readers))))
+    if not data or not readers:
+        return claim
+    first = next(iter(readers)) if claim.place.path in data else claim.place.path
+    others = dict.fromkeys((*claim.paths, *readers))
+    del others[first]
+    return replace(claim, place=claim.place._replace(path=first), extra_paths=tuple(others))
 
 
 def _naming(paths: Sequence[str]) -> re.Pattern[str]:

@@ -187,6 +187,12 @@ def test_a_test_that_failed_before_in_the_same_file_is_asked_of_nobody() -> None
     }
     assert "test_sum is wrong" in place.model.asked[1]
     assert "test_lost_cause is wrong" not in place.model.asked[1]
+    assert (
+        "These tests fail already, without yours. Unless the item is about them, nobody has to make them pass:\n\n"
+        in (place.model.asked[0])
+    )
+    for asked in place.model.asked[:2]:
+        assert f"{CUSTOM}::test_lost_cause" in asked
 
 
 def test_a_test_that_failed_before_has_to_pass_where_nothing_else_is_red() -> None:

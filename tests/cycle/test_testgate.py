@@ -273,22 +273,27 @@ def test_cases_that_another_file_reads_belong_to_that_file(
     [
         ("test_case[sums]", "failed", True),
         ("test_case[data/sums.txt-0]", "error", True),
+        ("test_case[known-sums]", "failed", True),
         ("test_case[sums]", "passed", False),
         ("test_case[other]", "failed", False),
         ("test_sums", "failed", False),
-        ("test_case[old-sums]", "failed", False),
+        ("test_case[lost-sums]", "failed", False),
     ],
 )
-def test_a_new_case_of_written_data_brings_its_file_of_tests_along(
+def test_a_red_case_of_written_data_brings_its_file_of_tests_along(
     name: str, outcome: Literal["passed", "failed", "error"], *, is_theirs: bool
 ) -> None:
-    old = TestCase(id="tests/test_cases.py::test_case[old-sums]", outcome="passed", message="")
-    case = TestCase(id=f"tests/test_cases.py::{name}", outcome=outcome, message="")
-    run = FirstRun(TestReport(cases=(case,)), TestReport(cases=(old,)), MODULES, True)
+    reader, data = "tests/test_cases.py", "tests/custom/sums.txt"
+    known = TestCase(id=f"{reader}::test_case[known-sums]", outcome="passed", message="")
+    lost = TestCase(id=f"{reader}::test_case[lost-sums]", outcome="failed", message="")
+    own = TestCase(id=f"{PATH}::test_sum", outcome="failed", message="")
+    case = TestCase(id=f"{reader}::{name}", outcome=outcome, message="")
+    run = FirstRun(TestReport(cases=(own, case)), TestReport(cases=(known, lost)), MODULES, True)
 
-    extended = with_readers(claim(PATH, "tests/custom/sums.txt"), run)
+    beside, alone = with_readers(claim(PATH, data), run), with_readers(claim(data, PATH), run)
 
-    assert extended.extra_paths == ("tests/custom/sums.txt", *(("tests/test_cases.py",) if is_theirs else ()))
+    assert beside.paths == ((PATH, data, reader) if is_theirs else (PATH, data))
+    assert alone.paths == ((reader, data, PATH) if is_theirs else (data, PATH))
     assert with_readers(claim(PATH), run) == claim(PATH)
 
 
