@@ -39,6 +39,8 @@ class SuiteRun(Value):
     seconds: float = 0.0
     runs: int = 1
     """In how many parts."""
+    is_interrupted: bool = False
+    """Whether somebody stopped it; then the problem says how far it had come."""
 
 
 class Checkup(Value):

@@ -65,10 +65,13 @@ def _of_checkout(folder: Path, *, as_json: bool) -> int:
             checkup = look_at(folder, read_environment(), during=ticking(progress_line()))
     except KeyboardInterrupt:
         raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
-    if as_json:
-        click.echo(json.dumps(as_object(checkup)))
-    else:
+    is_interrupted = checkup.suite is not None and checkup.suite.is_interrupted
+    if not as_json:
         show(checkup)
+    elif not is_interrupted:
+        click.echo(json.dumps(as_object(checkup)))
+    if is_interrupted:
+        raise Interrupted("interrupted while the suite ran; nothing was changed. Run the same command again.")
     return 1 if things_to_do(checkup) else 0
 
 

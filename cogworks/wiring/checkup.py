@@ -258,6 +258,11 @@ def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -
         reports = tuple(in_parts(part))
     except (ServiceFailed, TryAgainLater) as error:
         return SuiteRun(problem=str(error), seconds=round(monotonic() - began_s, 1))
+    except KeyboardInterrupt:
+        # What was seen of the environment took minutes, and stays worth saying.
+        seconds = round(monotonic() - began_s, 1)
+        problem = f"the suite was interrupted after {seconds:.0f} s and {reported} reported test(s). Run the same command again."
+        return SuiteRun(problem=problem, seconds=seconds, is_interrupted=True)
     return SuiteRun(report=joined(reports), seconds=round(monotonic() - began_s, 1), runs=len(reports))
 
 

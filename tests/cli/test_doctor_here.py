@@ -15,11 +15,12 @@ from click.testing import CliRunner, Result
 from cogworks.cli.main import cli
 from cogworks.codegen.suite import refusal_of
 from cogworks.domain_services.messages import TestReport
-from cogworks.errors import CogworksError
+from cogworks.errors import CogworksError, Interrupted
 from tests.checkup import preparing_service
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.asking import laid_out
 from tests.services.command.commanding import needs
+from tests.wiring.test_checkup_progress import interrupted
 
 PASSES = {
     "shop.py": "TAX = 2\n",
@@ -521,3 +522,18 @@ def test_an_ignored_folder_is_no_problem_where_another_one_serves(
 
 def test_help_has_examples() -> None:
     assert "cogworks doctor ." in CliRunner().invoke(cli, ["doctor", "--help"]).stdout
+
+
+def test_a_suite_that_is_interrupted_leaves_what_was_seen_before_it(
+    tmp_path: Path, environment: dict[str, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = laid_out(tmp_path / "repo", services("good"))
+    monkeypatch.setattr("cogworks.cli.progress.ticking", lambda _: interrupted)
+
+    shown, as_json = doctor(environment, folder), doctor(environment, folder, "--json")
+
+    assert "environment" in shown.stdout
+    assert "the suite was interrupted after" in shown.stdout
+    assert isinstance(shown.exception, Interrupted)
+    assert isinstance(as_json.exception, Interrupted)
+    assert as_json.stdout == ""

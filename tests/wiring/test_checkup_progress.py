@@ -32,6 +32,14 @@ def reported(folder: Path) -> list[str]:
     return lines
 
 
+@contextmanager
+def interrupted(what: str, limit_s: float, so_far: Callable[[], str] = str, /) -> Iterator[None]:
+    """Somebody stops it as soon as the suite runs."""
+    if "suite" in what:
+        raise KeyboardInterrupt
+    yield
+
+
 def services(*names: str) -> str:
     command = json.dumps([sys.executable, preparing_service.__file__, "good"])
     return "\n".join(f'[[services]]\nname = "{name}"\ncommand = {command}\nattempts = 1' for name in names)
@@ -50,3 +58,14 @@ def test_a_single_service_is_not_named(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "repo", {".cogworks/services.toml": services("python")})
 
     assert "making the environment" in reported(folder)
+
+
+def test_what_was_seen_of_the_environment_is_kept_where_the_suite_is_interrupted(tmp_path: Path) -> None:
+    folder = laid_out(tmp_path / "repo", {".cogworks/services.toml": services("python")})
+
+    checkup = look_at(folder, read_environment(), during=interrupted)
+
+    assert [each.prepared is not None for each in checkup.services] == [True]
+    assert checkup.suite is not None
+    assert checkup.suite.is_interrupted
+    assert "0 reported test(s). Run the same command again." in checkup.suite.problem
