@@ -85,9 +85,15 @@ def one_step(
     from cogworks.wiring.step import open_ports
 
     say = progress_line(quiet=quiet)
-    asking = announced_while_waiting(ticking(say, only_long=True))
+    waiting = ticking(say, only_long=True)
     with open_ports(
-        environment, address, meter=tally.meter, say=say, during=ticking(say), open_model=asking
+        environment,
+        address,
+        meter=tally.meter,
+        say=say,
+        during=ticking(say),
+        open_model=announced_while_waiting(waiting),
+        waiting=waiting,
     ) as ports:
         report = take_step(ports, address, Wanted(node=node, take_over=take_over))
     tally.add(report)

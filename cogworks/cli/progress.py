@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from itertools import chain, repeat
 
 import click
@@ -30,6 +31,8 @@ def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
 FIRST_S, SELDOM = 2.0, 15
 """The first line comes after so many seconds. Each pause is twice as long as the one before, up to so many times the first: a
 reply that takes a quarter of an hour fills no log."""
+_is_announced: ContextVar[bool] = ContextVar("is_announced", default=False)
+"""Whether the block around is announced."""
 
 
 def ticking(say: Callable[[str], None], *, first_s: float = FIRST_S, only_long: bool = False) -> During:
@@ -37,12 +40,16 @@ def ticking(say: Callable[[str], None], *, first_s: float = FIRST_S, only_long: 
 
     Args:
         first_s: the first pause.
-        only_long: nothing is said of what ends before the first such line, and of the rest only these lines.
+        only_long: nothing is said of what ends before the first such line, and of the rest only these lines; nor of what
+            happens within a block that is announced already.
     """
 
     @contextmanager
     def during(what: str, limit_s: float, so_far: Callable[[], str] = unknown) -> Iterator[None]:
-        began_s, ended = time.monotonic(), threading.Event()
+        if only_long and _is_announced.get():
+            yield
+            return
+        began_s, ended, outer = time.monotonic(), threading.Event(), _is_announced.set(True)
 
         def say_so_far() -> None:
             pauses = chain((min(2**doubled, SELDOM) for doubled in range(SELDOM)), repeat(SELDOM))
@@ -63,6 +70,7 @@ def ticking(say: Callable[[str], None], *, first_s: float = FIRST_S, only_long: 
             ending = "ended" if isinstance(error, CogworksError) and not error.exit_code else "failed"
             raise
         finally:
+            _is_announced.reset(outer)
             ended.set()
             ticker.join()
             if not only_long:

@@ -3,6 +3,7 @@
 Probes of the suspects behind a sub-work-item's failing tests, as `cogworks fix` sends them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -19,10 +20,12 @@ from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised, Rea
 from cogworks.repair.localise.suspects import Suspect
 from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
 from cogworks.repair.probe.probes import Scene
-from cogworks.repair.transact.measure import BAD
+from cogworks.repair.transact.measure import BAD, file_of
 from cogworks.settings.sections import ProbeConfig
 from cogworks.vocabulary import Value
 
+MOST_FOLLOWED = 500
+"""Tests whose lines are followed, which takes several times as long as to run them: of more, those near the failing ones."""
 MAX_EVIDENCE_CHARS = 4_000
 """Of what the next question says; the blackboard has all of it."""
 
@@ -140,15 +143,18 @@ class Locator(Exploration):
         self._workspace = workspace
         self._who = who
         self._probes = Probes(ports, probes, who=who)
-        self._covered: dict[str, Coverage] = {}
-        """Name of a tree -> what its tests execute: asking runs the whole suite."""
+        self._covered: dict[tuple[str, tuple[str, ...]], Coverage] = {}
+        """Name of a tree and files of tests -> what these execute."""
         super().__init__(workspace, ports.service, warn=lambda text: ports.say(f"{who}: {text}"))
 
-    def locate(self, failing: TestReport, *, is_wide: bool) -> Located | None:
+    def locate(
+        self, failing: TestReport, *, is_wide: bool, suite: TestReport | None = None
+    ) -> Located | None:
         """The suspects behind these failures; None when there is nothing to look for or nothing is found.
 
         Args:
             is_wide: whether to look farther than usual.
+            suite: the run of all tests that they come from; of a long one only those near the failing ones are followed.
 
         Raises:
             TreeChanged: a probe changed the working copy.
@@ -156,6 +162,7 @@ class Locator(Exploration):
         if not failing.cases and not failing.collection_errors:
             return None
         self._ports.say(f"{self._who}: looking for what {len(failing.cases)} failing test(s) lead to")
+        self._suite = followed_files(failing, suite)
         reach = Reach(hops=WIDER_HOPS if is_wide else HOPS)
         localised = localise(failing, self, reach=reach)
         if not localised.suspects:
@@ -185,14 +192,38 @@ class Locator(Exploration):
         )
 
     def coverage(self, *, timeout_s: float, steps_of: str = "") -> Coverage | None:
-        tree = self._workspace.tree_name()
-        covered = self._covered.get(tree) or super().coverage(timeout_s=timeout_s, steps_of=steps_of)
+        asked = (self._workspace.tree_name(), self._suite)
+        covered = self._covered.get(asked) or super().coverage(timeout_s=timeout_s, steps_of=steps_of)
         if covered is not None:
-            self._covered[tree] = covered
+            self._covered[asked] = covered
         return covered
 
     def text(self, path: str) -> str | None:
         return self._workspace.read(path)
+
+
+def followed_files(
+    failing: TestReport, suite: TestReport | None, *, most: int = MOST_FOLLOWED
+) -> tuple[str, ...]:
+    """The files of the failing tests, and as many more near them as there is room for in a run that follows every line.
+
+    None, which is all of them, where the suite is short enough.
+    """
+    cases = suite.cases if suite else ()
+    if len(cases) <= most:
+        return ()
+    sizes = Counter(file_of(case.id) for case in cases)
+    first = [*dict.fromkeys(map(file_of, (*(case.id for case in failing.cases), *failing.collection_errors)))]
+    folders = {path.rpartition("/")[0] for path in first}
+    room = most - sum(sizes[path] for path in first)
+    chosen = [*first]
+    for path in sorted(
+        sizes.keys() - {*first}, key=lambda path: (path.rpartition("/")[0] not in folders, path)
+    ):
+        if sizes[path] <= room:
+            chosen.append(path)
+            room -= sizes[path]
+    return tuple(chosen)
 
 
 def telling(report: TestReport, known: TestReport, modules: Collection[str]) -> TestReport:

@@ -206,7 +206,7 @@ class CodingWork:
             failing = telling(latest, self._may_fail(latest), modules)
         try:
             located = self._locator.locate(
-                failing, is_wide=bool(parameters.get("widen") or parameters.get("mode"))
+                failing, is_wide=bool(parameters.get("widen") or parameters.get("mode")), suite=latest
             )
         except TreeChanged as error:
             return failed("tree_changed", str(error)).model_copy(update={"halt": str(error)})

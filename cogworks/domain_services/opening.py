@@ -1,9 +1,10 @@
 """From a service's configuration to a client of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cogworks.domain_services.ahead import PYTHON_SERVICE, Starts
+from cogworks.domain_services.announcing import AnnouncingTransport, Waiting
 from cogworks.domain_services.client import Configured, ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
 from cogworks.domain_services.languages import languages_shown_by
@@ -58,7 +59,7 @@ def open_client(
     *,
     environment: Mapping[str, str],
     caller: Caller | None = None,
-    left_s: Callable[[], float | None] = lambda: None,
+    waiting: Waiting | None = None,
     configured: Configured | None = None,
     starts: Starts = ServiceProcess,
 ) -> ServiceClient:
@@ -67,12 +68,15 @@ def open_client(
     Args:
         environment: of this process: PATH goes to a service that is started, to a bundled one also what says where
             packages come from, and the token named in `token_env` to a `url`.
-        left_s: what is left of the caller's time; None: no limit.
+        waiting: None: without limit, and nobody hears of it.
         configured: what the repository says of its environment, tests and folders.
         starts: where the service is a process of ours, what makes it one.
     """
+    left_s, during = waiting or Waiting()
     return ServiceClient(
-        lambda: open_transport(service, environment, left_s=left_s(), starts=starts),
+        lambda: AnnouncingTransport(
+            open_transport(service, environment, left_s=left_s(), starts=starts), during
+        ),
         name=service.name,
         caller=caller,
         limits=service.limits,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cogworks.codebase.places import scratch_folder
 from cogworks.codebase.treefacts import Checkout
 from cogworks.domain_services.ahead import Starts
+from cogworks.domain_services.announcing import Waiting
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.domain_services.process import ServiceProcess
@@ -91,7 +92,7 @@ def open_workplace(
                     environment,
                     caller=Caller(node="fix"),
                     warn=say,
-                    left_s=lent.left_s,
+                    waiting=Waiting(lent.left_s),
                     test_command=order.words,
                     names=names,
                     starts=opening,

@@ -16,6 +16,7 @@ from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.sandboxes import Hit, Sandbox, Sandboxes
 from cogworks.codebase.workingcopy import WorkingCopy
+from cogworks.domain_services.announcing import Waiting
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.messages import Caller, Message
 from cogworks.domain_services.operations import Operation
@@ -242,7 +243,7 @@ def laboratory_of(
             files,
             environment,
             warn=warn_once,
-            left_s=seat_left_s,
+            waiting=Waiting(seat_left_s),
             test_command=test_command,
             names=site.root_names,
         )

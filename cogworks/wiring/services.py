@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cogworks.domain_services.ahead import Starts
+from cogworks.domain_services.announcing import Waiting
 from cogworks.domain_services.client import Configured
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
 from cogworks.domain_services.languages import languages_at
@@ -30,7 +31,7 @@ def open_panel(
     *,
     caller: Caller,
     warn: Callable[[str], None],
-    left_s: Callable[[], float | None] = lambda: None,
+    waiting: Waiting | None = None,
     test_command: Sequence[str] = (),
     names: Sequence[str] = (),
     starts: Starts = ServiceProcess,
@@ -40,7 +41,7 @@ def open_panel(
     Args:
         files: of the repository's default branch below `.cogworks`; never of a working copy, which the model may have
             changed. A file named in the environment wins: that one is the operator's.
-        left_s: what is left of the visit's time; None: no limit.
+        waiting: what is left of the visit's time, and who hears of long waits; None: no limit, nobody.
         test_command: words of the command that tests are run with; none: what `[tests] command` says, else each service's
             own way.
         names: of what lies at the repository's root, which show its languages; none: nobody knows.
@@ -57,7 +58,7 @@ def open_panel(
                 _timed(service, suite_s),
                 environment=child_environment(),
                 caller=caller,
-                left_s=left_s,
+                waiting=waiting,
                 configured=configured_for(service, everywhere, has_own_command=bool(test_command)),
                 starts=starts,
             ),

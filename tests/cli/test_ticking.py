@@ -1,6 +1,7 @@
 """Whoever waits hears what is done, for how long, and how long it may take."""
 
 import threading
+import time
 
 import pytest
 
@@ -26,6 +27,19 @@ def test_a_long_thing_is_told_from_its_beginning_to_its_end() -> None:
     assert lines[0] == "running the suite (at most 600 s)"
     assert lines[1] == "running the suite: 0 s of at most 600 s"
     assert lines[-1].startswith("running the suite: ended after ")
+
+
+def test_of_what_happens_within_an_announced_block_no_progress_is_told() -> None:
+    lines: list[str] = []
+    waiting = ticking(lines.append, first_s=0.01, only_long=True)
+
+    with ticking(lambda _: None)("baseline", 600), waiting("running tests", 600):
+        time.sleep(0.1)
+    assert lines == []
+
+    told = threading.Event()
+    with ticking(lambda _: told.set(), first_s=0.01, only_long=True)("running tests", 600):
+        assert told.wait(ENDS_WITHIN_S)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import Committed, ExecutionComplete
+from cogworks.domain_services.announcing import Waiting
 from cogworks.domain_services.messages import Caller, TestReport
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.engine.visit_limits import Patience
@@ -74,7 +75,7 @@ def test_tests_past_their_deadline_are_ended_with_their_children(tmp_path: Path)
     world.seconds, world.limit = time.monotonic, patience.within
 
     with open_panel(
-        {}, read_environment({}), caller=Caller(), warn=lambda _: None, left_s=patience.left_s
+        {}, read_environment({}), caller=Caller(), warn=lambda _: None, waiting=Waiting(patience.left_s)
     ) as panel:
 
         def simulate(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:

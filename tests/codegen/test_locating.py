@@ -9,7 +9,7 @@ import pytest
 
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.codegen.locating import Locator, telling
+from cogworks.codegen.locating import MOST_FOLLOWED, Locator, followed_files, telling
 from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import ExecutionComplete
 from cogworks.cycle.replay import verify
@@ -89,6 +89,33 @@ def test_where_nothing_leads_anywhere_there_are_no_suspects(report: TestReport) 
 
     assert locator(said).locate(report, is_wide=False) is None
     assert len(said) == len(report.cases)
+
+
+def ran(**counts: int) -> TestReport:
+    """So many tests of each file, all of them good."""
+    return TestReport(
+        cases=tuple(
+            TestCase(id=f"{path.replace('__', '/')}.py::test_{number}", outcome="passed")
+            for path, count in counts.items()
+            for number in range(count)
+        )
+    )
+
+
+def test_of_a_long_suite_the_files_near_what_fails_are_followed_as_far_as_there_is_room() -> None:
+    suite = ran(other__test_a=60, tests__test_b=200, tests__test_c=MOST_FOLLOWED, tests__test_d=250)
+    bad = TestReport(cases=(TestCase(id="tests/test_b.py::test_1", outcome="failed"),))
+
+    assert followed_files(bad, suite) == ("tests/test_b.py", "tests/test_d.py")
+    assert followed_files(bad, ran(tests__test_b=MOST_FOLLOWED)) == ()
+    assert followed_files(bad, None) == ()
+
+
+def test_a_file_that_fails_is_followed_however_many_tests_it_has() -> None:
+    suite = ran(tests__test_a=1, tests__test_b=2 * MOST_FOLLOWED)
+    bad = TestReport(cases=(), collection_errors=("tests/test_b.py: E   boom",))
+
+    assert followed_files(bad, suite) == ("tests/test_b.py",)
 
 
 def test_old_failures_and_what_is_still_to_be_written_lead_nowhere() -> None:

@@ -36,9 +36,8 @@ from cogworks.repair.probe.probes import Scene
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.fix import open_repair
-from cogworks.wiring.model import open_provider
 from cogworks.wiring.probes import Lent, ProbeSandboxPool, Site, laboratory_of, sandbox_pool_in
-from cogworks.wiring.step import _open_session
+from cogworks.wiring.session import open_session
 from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import ScriptedModel
 from tests.fixing import make_shop, place
@@ -272,7 +271,7 @@ def test_a_node_is_lent_rooms_of_its_own_working_copy_at_every_analysis(tmp_path
     environment = read_environment({"COGWORKS_WORK_DIR": str(work), **offline})
     with (
         copy_in(tmp_path, work) as copy,
-        _open_session(order, environment, lambda _order, _stack: copy, print, open_provider) as session,
+        open_session(order, environment, lambda _order, _stack: copy, print) as session,
     ):
         for _ in range(2):
             # What was cancelled is of no use any more; the next analysis has another one.
@@ -291,9 +290,7 @@ def test_a_node_asks_a_model_of_this_machine_without_a_price(tmp_path: Path) -> 
     )
 
     def session(environment: Environment) -> AbstractContextManager[Session]:
-        return _open_session(
-            replace(order, config=config), environment, copy_of_nothing, print, open_provider
-        )
+        return open_session(replace(order, config=config), environment, copy_of_nothing, print)
 
     with session(here) as opened:
         assert isinstance(opened.ports.model, Gateway)
