@@ -3,7 +3,6 @@
 Probes of the suspects behind a sub-work-item's failing tests, as `cogworks fix` sends them.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -24,8 +23,9 @@ from cogworks.repair.transact.measure import BAD, file_of
 from cogworks.settings.sections import ProbeConfig
 from cogworks.vocabulary import Value
 
-MOST_FOLLOWED = 500
+MOST_FOLLOWED = 200
 """Tests whose lines are followed, which takes several times as long as to run them: of more, those near the failing ones."""
+_FOLLOWED_S = 180.0
 MAX_EVIDENCE_CHARS = 4_000
 """Of what the next question says; the blackboard has all of it."""
 
@@ -162,8 +162,8 @@ class Locator(Exploration):
         if not failing.cases and not failing.collection_errors:
             return None
         self._ports.say(f"{self._who}: looking for what {len(failing.cases)} failing test(s) lead to")
-        self._suite = followed_files(failing, suite)
-        reach = Reach(hops=WIDER_HOPS if is_wide else HOPS)
+        self._suite = followed_tests(failing, suite)
+        reach = Reach(hops=WIDER_HOPS if is_wide else HOPS, timeout_s=_FOLLOWED_S)
         localised = localise(failing, self, reach=reach)
         if not localised.suspects:
             return None
@@ -202,27 +202,34 @@ class Locator(Exploration):
         return self._workspace.read(path)
 
 
-def followed_files(
-    failing: TestReport, suite: TestReport | None, *, most: int = MOST_FOLLOWED
-) -> tuple[str, ...]:
-    """The files of the failing tests, and as many more near them as there is room for in a run that follows every line.
+def followed_tests(failing: TestReport, suite: TestReport | None) -> tuple[str, ...]:
+    """The failing tests with others near them, as many as there is room for in a run that follows every line.
 
-    None, which is all of them, where the suite is short enough.
+    Files, and single tests of a file that has too many. None, which is all tests, where the suite is short enough.
     """
     cases = suite.cases if suite else ()
-    if len(cases) <= most:
+    if len(cases) <= MOST_FOLLOWED:
         return ()
-    sizes = Counter(file_of(case.id) for case in cases)
-    first = [*dict.fromkeys(map(file_of, (*(case.id for case in failing.cases), *failing.collection_errors)))]
+    by_file: dict[str, list[str]] = {}
+    for case in cases:
+        by_file.setdefault(file_of(case.id), []).append(case.id)
+    wanted = [case.id for case in failing.cases]
+    first = dict.fromkeys(map(file_of, (*wanted, *failing.collection_errors)))
     folders = {path.rpartition("/")[0] for path in first}
-    room = most - sum(sizes[path] for path in first)
-    chosen = [*first]
-    for path in sorted(
-        sizes.keys() - {*first}, key=lambda path: (path.rpartition("/")[0] not in folders, path)
-    ):
-        if sizes[path] <= room:
+    others = sorted(
+        by_file.keys() - first.keys(), key=lambda path: (path.rpartition("/")[0] not in folders, path)
+    )
+    room, chosen = MOST_FOLLOWED, list[str]()
+    for path in (*first, *others):
+        tests = by_file.get(path, [])
+        if len(tests) <= room:
             chosen.append(path)
-            room -= sizes[path]
+            room -= len(tests)
+        elif path in first:
+            own = [test for test in wanted if file_of(test) == path]
+            beside = [test for test in tests if test not in {*own}][: max(0, room - len(own))]
+            chosen += [*own, *beside]
+            room -= len(own) + len(beside)
     return tuple(chosen)
 
 

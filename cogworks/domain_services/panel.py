@@ -1,6 +1,6 @@
 """Several services as the one a node asks: who is asked about what, and what follows when one is missing."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -50,7 +50,6 @@ class Member:
     is_primary: bool = True
     artifacts: tuple[str, ...] = ()
     """Patterns of the files it is asked about; none: as its handshake says."""
-
     root: str = ""
     """The folder that it is for; empty: the whole repository."""
     inner: tuple[str, ...] = ()
@@ -102,8 +101,7 @@ class ServicePanel:
 
     def only(self, names: Collection[str]) -> Self:
         """Some of the services as a panel of their own; they are let go with this one."""
-        members = [member for member in self._members if member.client.name in names]
-        return type(self)(members, warn=self._warn)
+        return type(self)([each for each in self._members if each.client.name in names], warn=self._warn)
 
     def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What the services find in these files; files that are no service's business are passed over."""
@@ -139,7 +137,11 @@ class ServicePanel:
         members, reports = self._members_for("simulate"), list[TestReport]()
         for member in members:
             known = self._test_files.setdefault(member.client.name, set())
-            answer = partial(_simulated, workspace=workspace, tests=tests, run=run, known=known)
+            foreign = set().union(*self._test_files.values()) - known
+            own = [each for each in tests if "::" not in each or each.split("::", 1)[0] not in foreign]
+            if tests and not own:
+                continue
+            answer = partial(_simulated, workspace=workspace, tests=own, run=run, known=known)
             if report := self._of(member, "simulate", answer):
                 files = {case.id.split("::", 1)[0] for case in report.cases}
                 known.update(path for path in files if not any(each.covers(path) for each in members))
@@ -196,10 +198,8 @@ class ServicePanel:
 
     def review(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What rules of security and of likely bugs find in these files."""
-        changed = tuple(paths)
-        answers = self._about(
-            REVIEW_RULES, workspace, paths, lambda each: ReviewRulesParams(artifacts=each, changed=changed)
-        )
+        params = partial(ReviewRulesParams, changed=tuple(paths))
+        answers = self._about(REVIEW_RULES, workspace, paths, lambda each: params(artifacts=each))
         return tuple(diagnostic for answer in answers for diagnostic in answer.diagnostics)
 
     def dependencies(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
@@ -214,12 +214,8 @@ class ServicePanel:
         answers: list[Answer[Result]] = []
         offering = self._offering(operation.method)
         for member in offering:
-            answers += (
-                self._of(
-                    member, operation.method, lambda each: [*_called(each, operation, workspace, params)]
-                )
-                or ()
-            )
+            ask = partial(_called, operation=operation, workspace=workspace, params=params)
+            answers += self._of(member, operation.method, ask) or ()
         if answers:
             return tuple(answers)
         missing = self._not_offered(operation.method)
@@ -361,15 +357,18 @@ def _answered(
 
 def _called(
     member: Member, operation: Operation[Params, Result], workspace: HasPath, params: Params
-) -> Iterator[Answer[Result]]:
-    """Nothing where all that is asked about lies in folders of others."""
+) -> list[Answer[Result]]:
+    """None where all that is asked about lies in folders of others."""
     own = own_params(params, member.holds)
     if own is None:
-        return
-    for each in in_pages(own, workspace.path) if operation.is_paged else (own,):
-        answer = member.client.call(operation, workspace, each)
-        if isinstance(answer, Answer):
-            yield replace(answer, result=own_result(answer.result, member.holds)) if member.inner else answer
+        return []
+    pages = in_pages(own, workspace.path) if operation.is_paged else (own,)
+    answers = (member.client.call(operation, workspace, each) for each in pages)
+    return [
+        replace(each, result=own_result(each.result, member.holds)) if member.inner else each
+        for each in answers
+        if isinstance(each, Answer)
+    ]
 
 
 def _inner_roots(

@@ -9,7 +9,7 @@ import pytest
 
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.codegen.locating import MOST_FOLLOWED, Locator, followed_files, telling
+from cogworks.codegen.locating import MOST_FOLLOWED, Locator, followed_tests, telling
 from cogworks.cycle.eventlog import read_events
 from cogworks.cycle.events import ExecutionComplete
 from cogworks.cycle.replay import verify
@@ -103,19 +103,30 @@ def ran(**counts: int) -> TestReport:
 
 
 def test_of_a_long_suite_the_files_near_what_fails_are_followed_as_far_as_there_is_room() -> None:
-    suite = ran(other__test_a=60, tests__test_b=200, tests__test_c=MOST_FOLLOWED, tests__test_d=250)
+    suite = ran(other__test_a=60, tests__test_b=80, tests__test_c=MOST_FOLLOWED, tests__test_d=100)
     bad = TestReport(cases=(TestCase(id="tests/test_b.py::test_1", outcome="failed"),))
 
-    assert followed_files(bad, suite) == ("tests/test_b.py", "tests/test_d.py")
-    assert followed_files(bad, ran(tests__test_b=MOST_FOLLOWED)) == ()
-    assert followed_files(bad, None) == ()
+    assert followed_tests(bad, suite) == ("tests/test_b.py", "tests/test_d.py")
+    assert followed_tests(bad, ran(tests__test_b=MOST_FOLLOWED)) == ()
+    assert followed_tests(bad, None) == ()
 
 
-def test_a_file_that_fails_is_followed_however_many_tests_it_has() -> None:
+def test_of_a_file_with_too_many_tests_the_failing_ones_are_followed_with_some_of_the_others() -> None:
     suite = ran(tests__test_a=1, tests__test_b=2 * MOST_FOLLOWED)
+    last = f"tests/test_b.py::test_{2 * MOST_FOLLOWED - 1}"
+    bad = TestReport(cases=(TestCase(id=last, outcome="failed"),))
+
+    followed = followed_tests(bad, suite)
+
+    assert followed[:2] == (last, "tests/test_b.py::test_0")
+    assert len(followed) == len({*followed}) == MOST_FOLLOWED
+
+
+def test_a_file_that_cannot_be_loaded_is_followed_as_a_whole() -> None:
+    suite = ran(tests__test_a=2 * MOST_FOLLOWED)
     bad = TestReport(cases=(), collection_errors=("tests/test_b.py: E   boom",))
 
-    assert followed_files(bad, suite) == ("tests/test_b.py",)
+    assert followed_tests(bad, suite) == ("tests/test_b.py",)
 
 
 def test_old_failures_and_what_is_still_to_be_written_lead_nowhere() -> None:

@@ -84,6 +84,16 @@ def test_every_service_is_asked_about_a_folder_of_tests(tmp_path: Path) -> None:
     assert [case.outcome for case in report.cases] == ["passed", "passed"]
 
 
+def test_a_test_that_a_service_reported_of_the_root_is_run_by_no_other(tmp_path: Path) -> None:
+    with panel(tmp_path, ("only-text", "primary"), ("rootless", "primary")) as both:
+        both.panel.simulate(both.copy)
+        again = both.panel.simulate(both.copy, [".::npm run check"])
+
+    assert [case.id for case in again.cases] == [".::npm run check"]
+    assert both.asked("only-text") == ["handshake", "simulate"]
+    assert both.asked("rootless") == ["handshake", "simulate", "simulate"]
+
+
 def test_groups_are_for_one_service_that_announces_them_and_knows_all_files(tmp_path: Path) -> None:
     groups = [["a.txt::fails"], ["b.txt"]]
     with panel(tmp_path, ("ungrouped", "primary")) as one:

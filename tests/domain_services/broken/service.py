@@ -30,6 +30,7 @@ HANDSHAKES: dict[str, dict[str, Any]] = {
     "deaf-to-commands": HANDSHAKE | {"test_commands": True},
     "ungrouped": HANDSHAKE | {"test_groups": True},
     "no-walls": HANDSHAKE | {"domain": "other"},
+    "rootless": HANDSHAKE | {"artifact_types": ["picture"], "artifact_patterns": ["*.png"]},
     "only-pictures": HANDSHAKE | {"artifact_types": ["picture"], "artifact_patterns": ["*.png"]},
 }
 BLOCKING = {"artifact": "a", "severity": "blocking", "category": "type_error", "message": "m"}
@@ -41,6 +42,7 @@ PASSED: dict[str, Any] = {
 FAILED: dict[str, Any] = {"cases": [{"id": "a.txt::fails", "outcome": "failed"}]}
 UNWALLED = {"blocked": ["t: tried to read /key"], "unprotected": ["reach the network"]}
 CHANGES: dict[str, dict[str, Any]] = {
+    "rootless": {"result": {"cases": [{"id": ".::npm run check", "outcome": "passed"}]}},
     "no-walls": {"result": PASSED | UNWALLED},
     "wrong-id": {"request_id": "other"},
     "contradiction": {"status": "success", "diagnostics": [BLOCKING]},
