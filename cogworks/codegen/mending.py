@@ -203,10 +203,8 @@ class Mender:
         return {path: "".join(lines[path]) for path in sorted(changed)}, tuple(sorted(applied))
 
 
-def problems_of_suggestion(
-    path: str, suggestion: Suggestion, text: str | None, touched: frozenset[int]
-) -> list[str]:
-    """What a reviewer has to correct about one.
+def misplaced(path: str, suggestion: Suggestion, text: str | None, touched: frozenset[int]) -> str:
+    """Why nobody can try a suggestion as it is; empty where somebody can, or where there is none.
 
     Args:
         text: of the file as it is now; None: there is none.
@@ -214,29 +212,22 @@ def problems_of_suggestion(
     """
     first, last, replacement = suggestion.first_line, suggestion.last_line, suggestion.replacement
     if not first:
-        stray = last or replacement
-        return (
-            [
-                f"a suggestion for {path} has no `first_line`; give it, or leave `last_line` and `replacement` empty"
-            ]
-            if stray
-            else []
-        )
+        return f"a suggestion for {path} has no `first_line`" if last or replacement else ""
     if text is None:
-        return [f"a suggestion is for {path}, which is not there any more; leave it out"]
+        return f"a suggestion is for {path}, which is not there any more"
     lines = text.splitlines(keepends=True)
     where = f"the suggestion for {path} lines {first} to {last}"
     if not first <= last <= len(lines):
-        return [f"{where} names lines that are not there; the file has {len(lines)}"]
+        return f"{where} names lines that are not there; the file has {len(lines)}"
     if last - first >= MAX_SUGGESTED_LINES or len(replacement) > MAX_SUGGESTED_CHARS:
-        return [
-            f"{where} is too long: at most {MAX_SUGGESTED_LINES} lines and {MAX_SUGGESTED_CHARS} characters; leave it out and say what would help"
-        ]
+        return (
+            f"{where} is too long: at most {MAX_SUGGESTED_LINES} lines and {MAX_SUGGESTED_CHARS} characters"
+        )
     if not touched & set(range(first, last + 1)):
-        return [f"{where} is about lines that the change does not touch; leave it out"]
+        return f"{where} is about lines that the change does not touch"
     if "".join(lines[first - 1 : last]) == "".join(_as_lines(replacement, "".join(lines[first - 1 : last]))):
-        return [f"{where} changes nothing; leave it out"]
-    return []
+        return f"{where} changes nothing"
+    return ""
 
 
 def _as_lines(replacement: str, replaced: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from cogworks.codebase.diffmodel import numbered
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
-from cogworks.codegen.mending import MENDED, MENDING, left_after, problems_of_suggestion, suggested
+from cogworks.codegen.mending import MENDED, MENDING, left_after, misplaced, suggested
 from cogworks.codegen.openings import MOST_SHOWN, Opening, openings_of
 from cogworks.codegen.plan_bounds import SLOT, file_actions, without_object_names
 from cogworks.domain_services.messages import Diagnostic
@@ -26,7 +26,7 @@ from cogworks.nodes.asking import Question, answered, conversation_about
 from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
-from cogworks.nodes.replies import Finding, PlannedItem, ReviewPass
+from cogworks.nodes.replies import Finding, PlannedItem, ReviewPass, Suggestion
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.artefacts import Changed, missing, patterns_besides
@@ -89,7 +89,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             prompt=f"review_{name}",
             variables=variables,
             reply_type=ReviewPass,
-            check=lambda reply: problems_of(reply, workspace, files, diff=diff),
+            check=lambda reply: problems_of(reply, workspace, files),
         )
         # Each has read the same and hears nothing of what the others said.
         talk = shared.fork()
@@ -98,7 +98,10 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         if isinstance(reply, Failed):
             return reply
         passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})
-        findings += [{"pass": name, **_as_json(finding)} for finding in reply.findings]
+        placed, reasons = without_misplaced(reply.findings, workspace, diff=diff)
+        for reason in reasons:
+            ports.say(f"{item.key}: {reason}, so it is left out")
+        findings += [{"pass": name, **_as_json(finding)} for finding in placed]
     # Once: what is still to be said after it is for people, and a loop back is left for what blocks.
     may_mend = not task.earlier.get("review") and bool(task.inputs.get("code"))
     mendable = _mendable(findings, _handed_over(task)) if may_mend else 0
@@ -208,22 +211,12 @@ def after_mending(task: NodeTask, workspace: Workspace, item: PlannedItem) -> Su
     )
 
 
-def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str], *, diff: str) -> list[str]:
-    """What the reviewer has to correct: places that do not exist, suggestions that fit nowhere, a verdict that its findings do
-    not support."""
-    touched = {file.new_path: frozenset(file.added_lines) for file in parse_diff(diff).diff.files}
+def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str]) -> list[str]:
+    """What the reviewer has to correct: places that do not exist, a verdict that its findings do not support."""
     problems = [
         problem
         for finding in reply.findings
-        for problem in (
-            *_place_problems(finding.file, finding.line, workspace, files),
-            *problems_of_suggestion(
-                finding.file,
-                finding.suggestion,
-                workspace.read(finding.file),
-                touched.get(finding.file, frozenset()),
-            ),
-        )
+        for problem in _place_problems(finding.file, finding.line, workspace, files)
     ]
     blocking = sum(1 for finding in reply.findings if finding.severity is Severity.BLOCKING)
     if reply.passed and blocking:
@@ -231,6 +224,25 @@ def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str], *
     if not reply.passed and not blocking:
         problems.append("`passed` is false, but no finding is blocking; say what blocks, or pass the change")
     return problems
+
+
+def without_misplaced(
+    findings: Sequence[Finding], workspace: Workspace, *, diff: str
+) -> tuple[list[Finding], list[str]]:
+    """The findings without suggestions that nobody can try as they are, and why each of these was left out.
+
+    What is to be done stands in the explanation as well, so that nobody has to be asked again.
+    """
+    touched = {file.new_path: frozenset(file.added_lines) for file in parse_diff(diff).diff.files}
+    reasons = [
+        misplaced(each.file, each.suggestion, workspace.read(each.file), touched.get(each.file, frozenset()))
+        for each in findings
+    ]
+    left = [
+        each.model_copy(update={"suggestion": Suggestion()}) if reason else each
+        for each, reason in zip(findings, reasons, strict=True)
+    ]
+    return left, [reason for reason in reasons if reason]
 
 
 def scope_pass() -> dict[str, Any]:

@@ -98,12 +98,14 @@ CHANGED = {**FILES, "src/adder/adding.py": FIXED}
 
 def reviewed(answer: Any) -> list[str]:
     workspace = MemoryWorkspace(CHANGED, base=FILES)
-    return review.problems_of(answer, workspace, ("src/adder/adding.py",), diff=workspace.diff("main"))
+    return review.problems_of(answer, workspace, ("src/adder/adding.py",))
 
 
 def proposing(first: int, last: int, replacement: str) -> list[str]:
     suggestion = {"first_line": first, "last_line": last, "replacement": replacement}
-    return reviewed(verdict(finding(Severity.WARNING, suggestion=suggestion)))
+    workspace = MemoryWorkspace(CHANGED, base=FILES)
+    reply = verdict(finding(Severity.WARNING, suggestion=suggestion))
+    return review.without_misplaced(reply.findings, workspace, diff=workspace.diff("main"))[1]
 
 
 def large(sub_item: str | None) -> list[str]:
@@ -144,9 +146,7 @@ REVIEWING = (
     Row(
         "suggestion-without-lines",
         lambda: proposing(0, 0, "return b + a"),
-        (
-            "a suggestion for src/adder/adding.py has no `first_line`; give it, or leave `last_line` and `replacement` empty",
-        ),
+        ("a suggestion for src/adder/adding.py has no `first_line`",),
     ),
     Row(
         "suggestion-beyond-the-end",
@@ -159,19 +159,19 @@ REVIEWING = (
         "suggestion-elsewhere",
         lambda: proposing(1, 1, "def add(b, a):"),
         (
-            "the suggestion for src/adder/adding.py lines 1 to 1 is about lines that the change does not touch; leave it out",
+            "the suggestion for src/adder/adding.py lines 1 to 1 is about lines that the change does not touch",
         ),
     ),
     Row(
         "suggestion-of-nothing",
         lambda: proposing(2, 2, "    return a + b"),
-        ("the suggestion for src/adder/adding.py lines 2 to 2 changes nothing; leave it out",),
+        ("the suggestion for src/adder/adding.py lines 2 to 2 changes nothing",),
     ),
     Row(
         "suggestion-too-long",
         lambda: proposing(2, 2, "    return a + b\n" * 300),
         (
-            "the suggestion for src/adder/adding.py lines 2 to 2 is too long: at most 20 lines and 4000 characters; leave it out and say what would help",
+            "the suggestion for src/adder/adding.py lines 2 to 2 is too long: at most 20 lines and 4000 characters",
         ),
     ),
     Row(

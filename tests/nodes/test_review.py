@@ -159,6 +159,18 @@ def test_one_blocking_finding_fails_the_review_and_warnings_survive() -> None:
     assert outcome.summary == "A: 1 blocking finding(s), 1 other(s)"
 
 
+def test_a_suggestion_that_nobody_can_try_is_left_out_and_its_finding_stays() -> None:
+    suggestion = {"first_line": 1, "last_line": 1, "replacement": "def add(b, a):"}
+    world = ports(verdict(finding(Severity.WARNING, suggestion=suggestion)), files=CHANGED, base=FILES)
+
+    outcome = run(task("review", sub_item="A", conventions=Conventions(combined_review=True)), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert ["suggestion" in each for each in outcome.output["findings"]] == [False]
+    assert len(world.model.asked) == 1
+    assert any("about lines that the change does not touch, so it is left out" in line for line in world.said)
+
+
 def test_a_file_outside_the_plan_is_a_warning() -> None:
     files = {**CHANGED, "src/adder/extra.py": "x = 1\n"}
     world = ports(verdict(), verdict(), verdict(), files=files, base=FILES)
