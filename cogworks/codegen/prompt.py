@@ -50,6 +50,8 @@ class HandedOver(Value):
     """What failed of them when they ran last, one text for each cause."""
     failing_before: str = ""
     """Tests of their files that failed before they were written, as a list; nobody has to make them pass."""
+    unrun: str = ""
+    """Those of the files whose tests no runner here runs, as a list."""
     notes: str = ""
 
     @model_validator(mode="after")

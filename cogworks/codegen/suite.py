@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cogworks.codegen.handoff import holds_tests
@@ -60,6 +61,28 @@ def run_scope(ports: NodePorts, workspace: Workspace, scope: Scope, *, who: str)
 def scope_in_words(scope: Scope) -> str:
     """What is run, for a line that says so."""
     return "the test suite" if scope is None else f"the {len(scope)} handed-over test file(s) alone"
+
+
+def unrun(paths: Collection[str], report: TestReport) -> tuple[str, ...]:
+    """Those of the files, which hold tests by their names, that no runner here looks at.
+
+    Only where that is certain. A runner may report the tests of a file of its kind under another file: the built one, or
+    none.
+    """
+    ran = {
+        PurePosixPath(file_of(name))
+        for name in (*(case.id for case in report.cases), *report.collection_errors)
+    }
+    if not ran or any(not path.suffix for path in ran):
+        return ()
+    suffixes, stems = {path.suffix for path in ran}, {path.stem for path in ran}
+    return tuple(
+        path
+        for path in sorted(paths)
+        if holds_tests(path)
+        and PurePosixPath(path).suffix not in suffixes
+        and PurePosixPath(path).stem not in stems
+    )
 
 
 class SuiteRuns:

@@ -28,7 +28,7 @@ from cogworks.codegen.handoff import (
 )
 from cogworks.codegen.prompt import HandedOver, coding_opening, findings_to_resolve, judged, shown_tests
 from cogworks.codegen.restating import rewritten
-from cogworks.codegen.suite import Scope, run_scope, scope_in_words
+from cogworks.codegen.suite import Scope, run_scope, scope_in_words, unrun
 from cogworks.codegen.testgate import (
     WAIVABLE,
     Claim,
@@ -164,6 +164,7 @@ class TestWriting:
             missing=handoff.red.missing if handoff and self.requests else (),
             failures=failures_of(without_failing_before(run, handoff), handoff.paths) if handoff else (),
             failing_before=listed(handoff.failing_before) if handoff else "",
+            unrun=listed(unrun(paths, run)),
             notes=self._previous.notes if self._previous else "",
         )
 

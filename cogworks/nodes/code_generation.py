@@ -11,6 +11,7 @@ from cogworks.codegen.asides import audit_of, guarded, wishes
 from cogworks.codegen.governed import GovernedActions
 from cogworks.codegen.plan_bounds import as_output, file_actions, granted_before, without_object_names
 from cogworks.codegen.proving import proof_output
+from cogworks.codegen.suite import unrun
 from cogworks.codegen.transaction import SCOPE_VIOLATION, Kept
 from cogworks.codegen.updating import brought_up_to_date, is_all_that_is_asked, succeeded, wanted_merge
 from cogworks.codegen.work import CodingWork
@@ -188,6 +189,7 @@ def _succeeded(
     passed_before = {case.id for case in before if case.outcome == "passed"}
     # They passed as they were, and as they are now they fail without the code.
     changed = sorted(test for test in fails_without if test in passed_before and test not in added)
+    untried = unrun([path for path, action in files.items() if action != "delete"], kept.after)
     brought = f"{len(added)} new{f', {len(changed)} changed' if changed else ''}"
     return Succeeded(
         output={
@@ -203,6 +205,7 @@ def _succeeded(
                 "changed": changed,
                 "failed_before": sum(1 for case in before if case.outcome in ("failed", "error")),
             },
+            **({"unrun": list(untried)} if untried else {}),
             "attempts": work.coder.requests,
             **as_output(granted_before(task, kept.replies), work.item, files),
             **_handed_over(work, kept),

@@ -237,6 +237,8 @@ def _test_figures(code: Mapping[str, Any], proof: Summary | None) -> str:
     before = _counted(figures["failed_before"], "test")
     known = f" {before} failed before this change as well." if figures["failed_before"] else ""
     passed = figures["passed"]
+    unrun = ", ".join(in_code(path) for path in code.get("unrun", ()))
+    known += f" No runner here ran the tests in {unrun}." if unrun else ""
     return f"{_counted(passed, 'test')} {'passes' if passed == 1 else 'pass'}, {_new_and_changed(figures)}.{promised}{known}"
 
 

@@ -152,6 +152,7 @@ def lacking(task: NodeTask, workspace: Workspace, diff: str) -> list[dict[str, A
 
 def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: str) -> dict[str, Any]:
     """What every pass is told: the same for all."""
+    code = task.inputs.get("code") or {}
     return {
         "item": issue(task.item),
         "sub_item": item.model_dump(mode="json"),
@@ -161,7 +162,8 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
             for file in without_shown_changes(interface_files(task, workspace), diff, task, workspace)
         ],
         "diff": numbered(diff),
-        "notes": str((task.inputs.get("code") or {}).get("notes", "")),
+        "notes": str(code.get("notes", "")),
+        "unrun": "\n".join(code.get("unrun", ())),
     }
 
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cogworks.codegen.suite import SuiteRuns, run_suite
+import pytest
+
+from cogworks.codegen.suite import SuiteRuns, run_suite, unrun
 from cogworks.domain_services.messages import TestCase, TestReport
 
 
@@ -49,6 +51,26 @@ def runs_of(ports: StepPorts) -> SuiteRuns:
 def ran(outcome: str = "passed", **more: object) -> TestReport:
     case = TestCase.model_validate({"id": "tests/a.py::a", "outcome": outcome})
     return TestReport(cases=(case,)).model_copy(update=more)
+
+
+@pytest.mark.parametrize(
+    ("path", "ids", "is_unrun"),
+    [
+        ("tests/js/search.spec.js", ("tests/test_a.py::a",), True),
+        ("tests/js/helpers.js", ("tests/test_a.py::a",), False),
+        ("tests/test_new.py", ("tests/test_a.py::a",), False),
+        ("test/cart.test.ts", ("dist/test/cart.test.js::adds",), False),
+        ("test/test_cart.c", (".::test_cart", "tests/test_a.py::a"), False),
+        ("tests/js/search.spec.js", (), False),
+    ],
+    ids=["another-language", "no-tests", "same-language", "built", "no-places", "nothing-ran"],
+)
+def test_a_file_of_tests_that_no_runner_knows_is_named_where_that_is_certain(
+    path: str, ids: tuple[str, ...], *, is_unrun: bool
+) -> None:
+    report = TestReport(cases=tuple(TestCase(id=each, outcome="passed") for each in ids))
+
+    assert unrun(["src/a.js", path], report) == ((path,) if is_unrun else ())
 
 
 def test_the_suite_runs_once_on_the_same_files() -> None:

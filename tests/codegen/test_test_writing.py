@@ -615,6 +615,17 @@ def test_all_files_of_the_hand_off_are_shown_and_frozen() -> None:
     assert outcome.output["test_files"] == [CUSTOM]
 
 
+def test_tests_that_no_runner_knows_are_named_to_the_coder_and_in_the_output() -> None:
+    script = ProposedFile(path="tests/custom/sums.spec.js", action="create", content="it('adds')\n")
+    tests = written().model_copy(update={"files": (*written().files, script), "extra_paths": (script.path,)})
+    place = world(tests, implemented())
+
+    outcome = played(place)
+
+    assert f'of="files whose tests are not run">\n{script.path}\n</data-' in place.model.asked[1]
+    assert outcome.output["unrun"] == [script.path]
+
+
 def test_a_case_that_another_file_makes_of_new_data_is_handed_over_with_that_file() -> None:
     reader, name = "tests/test_cases.py", "tests/test_cases.py::test_case[sums]"
     data = ProposedFile(path="tests/custom/sums.txt", action="create", content="2 + 2\n")

@@ -120,6 +120,14 @@ def test_assertions_that_were_added_to_tests_count_as_much_as_new_tests(
     )
 
 
+def test_tests_that_no_runner_knows_are_no_tests_that_pass() -> None:
+    code = {**CODE, "unrun": ["tests/js/sum.spec.js"]}
+
+    body = opened(run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), ports())).body
+
+    assert " No runner here ran the tests in `tests/js/sum.spec.js`." in body
+
+
 def test_title_and_body_follow_what_the_repository_does() -> None:
     shell = ports(
         files={
