@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.sight.kinds import FILLING, Kind, guidance, suffix_of, without_suffix
+from cogworks.sight.locales import of_named_languages
 from cogworks.sight.matching import Quoted
 from cogworks.sight.pastwork import PastWork
 from cogworks.sight.question import About, Named, named_in
@@ -47,6 +48,8 @@ _WORDS, _TELLING_WORDS = 1.0, 1.3
 """Words are surer where messages of commits say which of them are common."""
 _SCOPE = 0.2
 """Of a file in whose path is what the title says before its colon."""
+_LANGUAGE = 0.5
+"""Of a file for a language of people that the request names, in a tree that has files for several."""
 _NEAR, _TESTED = 0.2, 0.15
 _PROGRAMS = frozenset({Kind.SOURCE, Kind.TEST})
 _SEEDS = 8
@@ -126,6 +129,7 @@ class _Ranking:
         self._add(self._symbols(), _SYMBOL, "defines what is named")
         self._add(self._name_scores(), _SAID, "its name is said")
         self._add(self._scope(), _SCOPE, "in what the title begins with")
+        self._add(self._languages(), _LANGUAGE, "for a language that is named")
         self._add(self._past.alike(), _HISTORY, "changed for similar reasons before")
         self._add(self._past.often(), _RECENT, "")
         for place, each in enumerate(self._documents):
@@ -245,6 +249,10 @@ class _Ranking:
             for place in places:
                 scores[place] += math.log(1 + len(self._documents) / len(places))
         return scores
+
+    def _languages(self) -> dict[int, float]:
+        request = f"{self._about.title}\n{self._about.text}"
+        return of_named_languages(request, (each.path for each in self._documents))
 
     def _paths(self) -> dict[int, float]:
         scores: dict[int, float] = defaultdict(float)
