@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.suite import near_tests
 from cogworks.domain_services.exploring import BesideParams, Lines, Mutant
+from cogworks.domain_services.messages import ErrorCode
 from cogworks.domain_services.operations import BESIDE
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.nodes.contract import NodePorts, Workspace
@@ -74,7 +75,9 @@ def _tried(
     try:
         answers = ports.service.call(BESIDE, workspace, params)
     except ServiceFailed as error:
-        ports.say(f"{BESIDE.method} was left out: {error}")
+        is_late = error.code is ErrorCode.TIMEOUT
+        late = f"mistakes were not tried to the end, which would have taken more than the {left_s:.0f} s that were left"
+        ports.say(late if is_late else f"{BESIDE.method} was left out: {error}")
         return ()
     results = [each.result for each in answers] if isinstance(answers, tuple) else []
     for note in dict.fromkeys(note for each in results for note in each.notes):

@@ -178,7 +178,7 @@ _MIXED = re.compile(
 """A word with other signs among its letters; of two signs, like `a1`, it is the name of something."""
 _SPACED = re.compile(r"(?<!\w)(?:\w[ .\-_*|·•]){3,}\w(?!\w)")
 _LONG = re.compile(r"[a-z]{14,400}")
-_CHAINED = re.compile(r"(?<![\w/.:+-])[a-z]{1,24}(?:[-_.+/]{1,2}[a-z]{1,24}){2,30}(?![\w/(:])")
+_CHAINED = re.compile(r"(?<![\w/.:+-])[a-z]{1,24}(?:[-_.+/]{1,2}[a-z]{1,24}){2,30}(?![\w/(:]|['\"] ?:)")
 # A run of letters is parted only where every word of it is known, so these join the words of the signatures.
 _FILLERS = [
     "the",

@@ -14,7 +14,7 @@ from cogworks.codegen.suite import Judged
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import DependencyGraph
 from cogworks.domain_services.exploring import Beside, BesideParams, Mutant
-from cogworks.domain_services.messages import Metadata, TestCase, TestReport
+from cogworks.domain_services.messages import ErrorCode, Metadata, TestCase, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.domain_services.transport import ServiceFailed
@@ -206,6 +206,18 @@ def test_the_repository_says_how_long_mistakes_are_tried() -> None:
 )
 def test_where_nobody_can_tell_nothing_is_warned_of(answer: Any) -> None:
     assert asked(Service([answer])) == ()
+
+
+def test_a_try_that_did_not_end_in_time_is_no_fault_of_a_service() -> None:
+    late = ServiceFailed("it hangs", service="fake", method="beside", code=ErrorCode.TIMEOUT)
+    place: Any = Ports(Service([late]))
+    copy: Any = Copy(Path("/"), DIFF)
+
+    with_mistakes(FOUND, task("code_generation", sub_item="A"), place, copy, (NEW,))
+
+    assert place.said[1:] == [
+        "mistakes were not tried to the end, which would have taken more than the 20 s that were left"
+    ]
 
 
 def test_the_warning_stands_in_the_proof_of_a_visit() -> None:
