@@ -49,6 +49,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 _MESSAGE_LINES = 4
 """Of a message that is not marked, so many are the cause: what was expected stands behind what was asserted."""
 _PRINTED = re.compile(r"-{2,} ?Captured [^\n]{1,60}-{2,}$")
+_DIFFERS = re.compile(r" *+[+-] ")
 _MARK = re.compile(r"E(?:\s+|$)")
 _CASE = re.compile(r"(?P<test>[^\[\n]+)\[(?P<values>[^\n]*)\]|(?P<table>[^\n]+::\w+)/(?P<row>[^\n]+)")
 """A case of a test with parameters (`t.py::test_add[1-2]`) or of a table (`add_test.go::TestAdd/small`)."""
@@ -96,6 +97,12 @@ def _message_above(lines: Sequence[str]) -> str:
     return " ".join((message or texts[-1:])[:_MESSAGE_LINES])
 
 
+def _difference(text: str) -> str:
+    """What a message shows line by line of a value and of what it should be: the words above it are the same for all values."""
+    lines, _ = _parted(_steady(text))
+    return "" if any(_MARK.match(line) for line in lines) else "\n".join(filter(_DIFFERS.match, lines))
+
+
 def innermost(text: str) -> str:
     """The file of the innermost frame that a failure names, the runner's and installed packages' included; may be empty."""
     lines, _ = _parted(text)
@@ -122,12 +129,12 @@ def excerpt(text: str) -> str:
 
 def causes(failures: Iterable[tuple[str, str]]) -> tuple[Cause, ...]:
     """Failures, id and text, by their cause, in the order in which each cause is met first."""
-    failures_by_cause: dict[str, list[tuple[str, str]]] = {}
+    failures_by_cause: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name, text in failures:
-        failures_by_cause.setdefault(cause_of(text) or name, []).append((name, text))
+        failures_by_cause.setdefault((cause_of(text) or name, _difference(text)), []).append((name, text))
     return tuple(
         Cause(words, tuple(dict.fromkeys(name for name, _ in alike)), excerpt(alike[0][1]))
-        for words, alike in failures_by_cause.items()
+        for (words, _), alike in failures_by_cause.items()
     )
 
 

@@ -1,6 +1,7 @@
 """Which tests a writer of more of them has to see: those of the files that the request is about."""
 
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import PurePosixPath
 
 from cogworks.sight.index import Index
 from cogworks.sight.kinds import Kind
@@ -8,7 +9,7 @@ from cogworks.sight.ranking import CERTAIN, PATH_NAMED, Ranked, subject_of
 
 _TARGETS = 4
 _MAX_COMPARED = 60
-_SAME_SUBJECT, _IMPORTS, _MATCHES = 2.0, 1.5, 1.0
+_SAME_SUBJECT, _IN_FOLDER, _IMPORTS, _MATCHES = 2.0, 1.5, 1.5, 1.0
 _SAID = 4.0
 """Of a test whose path the request says, so that it is like that one."""
 
@@ -47,5 +48,8 @@ def _nearness(test: str, imported: Collection[str], targets: Sequence[str]) -> I
         share = 1 / (1 + order)
         if subject_of(test) == subject_of(target):
             yield _SAME_SUBJECT * share
+        elif subject_of(target) == PurePosixPath(test).parent.name:
+            # One file for each part of it, as `test/response/body.test.js` for `lib/response.js`.
+            yield _IN_FOLDER * share
         if target in imported:
             yield _IMPORTS * share

@@ -38,7 +38,7 @@ _BESIDE_SHARE = 0.15
 """Of the whole room, what files of other repositories may take together."""
 _USES_SHARE = 0.06
 """Of the whole room, what lines take that use what a change touches."""
-_LEAST_TOKENS = 150
+_LEAST_TOKENS, _SHORT_TOKENS = 150, 300
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it, and the only one that is asked for."""
 _CHANGED_SHARE = 0.8
@@ -154,7 +154,7 @@ class _View:
             if each.path in shown or each.path in tests or not _may_fill(each):
                 continue
             own = max(share, _MEANT_SHARE) if self._has_what_is_meant(each) else share
-            allowance = min(left, max(_LEAST_TOKENS, round(left * own)))
+            allowance = min(left, max(self._least(each), round(left * own)))
             # A test that was asked for has this besides what it has in its own right.
             of_tests = kept // len(near) if each.path in near else 0
             share = _NEXT_SHARE if each.score < CERTAIN else share
@@ -230,6 +230,11 @@ class _View:
         """Whether the request names a definition of a file: the lines at fault are in it, or in what is around it."""
         card = self._index.cards([each.path]).get(each.path)
         return card is not None and any(own.name in self._meant for own in card.definitions)
+
+    def _least(self, each: Ranked) -> int:
+        """What a file may take however little is left for it: a short one is shown whole."""
+        tokens = tokens_of(self._index.text(each.path)) if each.kind is Kind.SOURCE else 0
+        return tokens if _LEAST_TOKENS < tokens <= _SHORT_TOKENS else _LEAST_TOKENS
 
     def _most(self, each: Ranked) -> int:
         """What a file may take however high it ranks."""

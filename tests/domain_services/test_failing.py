@@ -120,6 +120,17 @@ def test_failures_with_another_message_are_not_alike_though_their_frames_are() -
     assert [text.partition(":\n")[0] for text in shown] == ["t.test.js::a failed", "t.test.js::b failed"]
 
 
+def test_failures_whose_values_differ_line_by_line_are_not_alike() -> None:
+    head = "AssertionError: Expected values to be strictly deep-equal:\n+ actual - expected\n\n  {"
+    values = [f"{head}\n+   name: '{name}'\n-   name: 'c'\n  }}" for name in ("a", "b")]
+
+    shown = failing([case(f"t.js::{number}", text) for number, text in enumerate((*values, values[0]))])
+
+    assert len(shown) == 2
+    assert shown[0].startswith("2 tests of t.js fail alike: 0, 2. The first:\n")
+    assert "+   name: 'b'" in shown[1]
+
+
 def test_the_file_of_tests_that_fail_alike_is_named_once() -> None:
     alike = [case(f"a/t.py::T::{number}", "E   ImportError: no x") for number in range(3)]
 

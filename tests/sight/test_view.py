@@ -278,6 +278,34 @@ def test_room_that_nothing_else_needs_goes_to_the_best_file() -> None:
     assert view.tokens > 3_800
 
 
+def test_of_a_folder_of_tests_for_one_file_the_one_about_what_is_said_is_near() -> None:
+    names = ("body", "header", "length", "status", "type")
+    tests = {f"test/reply/{name}.test.js": f"it('{name}', () => {{ same('{name}') }})\n" for name in names}
+    files = {
+        **SHOP,
+        **tests,
+        "lib/reply.js": "".join(f"exports.{name} = () => '{name}'\n" for name in names),
+        "test/app/reply.test.js": "it('replies', () => { same('reply') })\n",
+        "test/app/parser.test.js": "it('parses a wrong body', () => { body(body) })\n" * 3,
+    }
+    about = About(title="Wrong body", wanted=("lib/reply.js",), wants_tests=True)
+
+    shown = {each.path for each in first_view(index_of(files), about).files if "tests near" in each.reasons}
+
+    assert shown == {"test/reply/body.test.js", "test/app/reply.test.js"}
+
+
+def test_a_short_file_is_shown_whole_however_little_is_left_for_it() -> None:
+    short = "".join(f"def rounded_{number}(price):\n    return price\n" for number in range(18))
+    files = {**SHOP, "src/shop/steps.py": LONG, "src/shop/more.py": LONG, "src/shop/short.py": short}
+    about = PRICES._replace(wanted=("src/shop/steps.py", "src/shop/more.py", "src/shop/short.py"))
+
+    view = first_view(index_of(files), about, room_tokens=1_000)
+
+    assert 150 < tokens_of(short) < 300
+    assert {each.path: each.level for each in view.files}["src/shop/short.py"] == "whole"
+
+
 def test_room_that_nothing_else_needs_goes_to_the_tests_near_for_whoever_writes_more() -> None:
     tests = "\n\n".join(
         f"def test_rounded_{number}():\n    price = rounded({number}.125)\n    assert price == {number}.12\n"

@@ -218,10 +218,9 @@ def _named(look: Mapping[str, Any]) -> str:
     edited = sorted({str(path) for path in edits if path})
     # These signs cannot stand in an opening delimiter, and a pattern without them would be another one.
     text = "" if _UNFIT.search(str(look.get("text"))) else look.get("text")
-    words = [
-        *(look.get("look"), look.get("target"), text, tests),
-        f"with edits of {', '.join(edited)}" if edited else "",
-    ]
+    # The edits distinguish two tries better than the tests, whose names are long.
+    ran = f"with edits of {', '.join(edited)} on {tests}" if edited else tests
+    words = (look.get("look"), look.get("target"), text, ran)
     name = " ".join(str(word) for word in words if word)
     return (
         name

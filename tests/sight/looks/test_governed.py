@@ -73,7 +73,7 @@ def test_results_are_numbered_in_the_order_asked() -> None:
         ),
         (
             {"tests": ["tests/test_a.py"], "edits": [{"path": "src/b.py"}, {"path": "src/a.py"}]},
-            "result 1: try tests/test_a.py with edits of src/a.py, src/b.py",
+            "result 1: try with edits of src/a.py, src/b.py on tests/test_a.py",
         ),
         ({"tests": 1, "edits": [1, {"path": ""}]}, "result 1: try"),
         ({"edits": 7}, "result 1: try"),
