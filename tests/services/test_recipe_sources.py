@@ -978,6 +978,36 @@ def test_the_groups_that_uv_installs_unasked_are_those_the_project_says(
     assert recipe({"pyproject.toml": f"{UV}{settings}", **files}).groups == groups
 
 
+@pytest.mark.parametrize(
+    ("default", "groups"),
+    [('"all"', ("test",)), ('["checks"]', ("checks", "test"))],
+    ids=["all", "some"],
+)
+def test_a_default_of_all_groups_adds_nothing_to_those_named_for_tests(
+    default: str, groups: tuple[str, ...]
+) -> None:
+    pyproject = f'{UV}test = ["pytest"]\n[tool.uv]\ndefault-groups = {default}\n'
+
+    assert recipe({"pyproject.toml": pyproject}).groups == groups
+
+
+@pytest.mark.parametrize(
+    ("requires", "groups"),
+    [(">=3.13", ("suite",)), (">=3.12", ("checks", "suite")), ("new", ("checks", "suite"))],
+    ids=["later", "this", "unreadable"],
+)
+def test_a_group_that_uv_installs_with_another_python_is_left_out_and_named(
+    requires: str, groups: tuple[str, ...]
+) -> None:
+    settings = f'[tool.uv]\ndefault-groups = "all"\n[tool.uv.dependency-groups]\nchecks = {{ requires-python = "{requires}" }}\n'
+
+    found = recipe({"pyproject.toml": f"{UV}{settings}", "tox.ini": LOCKED_TOX})
+
+    assert found.groups == groups
+    notes = ("pyproject.toml, dependency group 'checks' is for Python >=3.13, and tests run with 3.12",)
+    assert found.left_out == (notes if "checks" not in groups else ())
+
+
 SUITE = {"shop/tests/all_tests.py": "import unittest\n", "shop/tests/cart_test.py": CASE}
 BESIDE = (
     "[tool.tox.env_run_base]\ncommands = [\n    ['python', '-m', 'shop.tests.all_tests'],\n"

@@ -64,13 +64,15 @@ def _named(files: Mapping[str, str], declared: Declared, choose: Callable[[list[
     """The extras, groups and files of certain names, all of them: each may hold a part."""
     purpose_by_path = purposes(files)
     chosen = set(choose([*declared.extras, *declared.groups, *purpose_by_path.values()]))
+    groups = tuple(name for name in sorted(declared.groups) if name in chosen)
     return Asked(
         source=BY_NAME,
         extras=tuple(name for name in sorted(declared.extras) if name in chosen),
-        groups=tuple(name for name in sorted(declared.groups) if name in chosen),
+        groups=groups,
         files=tuple(sorted(path for path, purpose in purpose_by_path.items() if purpose in chosen)),
         requirements=tuple(line for _, line in declared.for_tests) if choose is for_tests else (),
-        default_groups=bool(declared.default_groups),
+        # Whoever wants every group says nothing of tests, and those for documentation may want another Python.
+        default_groups=bool(declared.default_groups) and not (groups and declared.are_all_default),
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
 from cogworks.services.python.recipe.texts import canonical
 
 
@@ -18,6 +20,15 @@ class Option(NamedTuple):
     """Requirements files that its lines stand in."""
     is_optional: bool = True
     """Of a group: whether its tool installs it only when asked to."""
+    requires_python: str = ""
+    """Of a group: the versions that uv installs it with, where the project says so."""
+
+    def fits(self, python: str) -> bool:
+        """Whether it may be installed with a version such as `3.12`."""
+        try:
+            return SpecifierSet(self.requires_python).contains(python, prereleases=True)
+        except InvalidSpecifier:
+            return True
 
 
 class Declared(NamedTuple):
@@ -33,6 +44,8 @@ class Declared(NamedTuple):
     groups: Mapping[str, Option] = {}
     default_groups: tuple[str, ...] | None = None
     """Groups that uv installs without being asked to, where the project says which."""
+    are_all_default: bool = False
+    """Whether it says so of all of them, with one word."""
     for_tests: tuple[tuple[str, str], ...] = ()
     """Place and requirement of `tests_require`."""
     dynamic: tuple[str, ...] = ()
@@ -48,6 +61,7 @@ class Declared(NamedTuple):
             extras=_both(self.extras, other.extras),
             groups=_both(self.groups, other.groups),
             default_groups=self.default_groups if other.default_groups is None else other.default_groups,
+            are_all_default=self.are_all_default or other.are_all_default,
             for_tests=(*self.for_tests, *other.for_tests),
             dynamic=self.dynamic or other.dynamic,
             left_out=(*self.left_out, *other.left_out),
@@ -74,5 +88,6 @@ def _both(first: Mapping[str, Option], second: Mapping[str, Option]) -> dict[str
                 lines=(*mine.lines, *other.lines),
                 files=(*mine.files, *other.files),
                 includes=(*mine.includes, *other.includes),
+                requires_python=mine.requires_python or other.requires_python,
             )
     return {canonical(name): value for name, value in options.items()}

@@ -178,6 +178,7 @@ def pyproject_of(text: str) -> Declared:
         },
         groups=_groups(data),
         default_groups=_default_groups(data),
+        are_all_default=table(data, "tool", "uv").get("default-groups") == "all",
     )
     declared = standard.with_more(_dynamic(data)).with_more(_flit(data))
     return declared.with_more(poetry_of(table(data, "tool", "poetry"), beside_project=bool(project)))
@@ -199,6 +200,9 @@ def _groups(data: Mapping[str, Any]) -> dict[str, Option]:
     groups: dict[str, Option] = {}
     for name, entries in [*named(tool).items(), *named(table(data, "dependency-groups")).items()]:
         groups[name] = _group(name, entries, groups.get(name))
+    for name, about in named(table(data, "tool", "uv", "dependency-groups")).items():
+        if name in groups:
+            groups[name] = groups[name]._replace(requires_python=_text(table(about).get("requires-python")))
     return groups
 
 

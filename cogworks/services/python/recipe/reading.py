@@ -99,6 +99,7 @@ class _Reading:
         self._files = files
         self._settings = settings
         self._paths = paths
+        self._version = python
         self._declared = declared_by(files)
         self._basket = Basket(files, self._declared)
         self._asked = asked_by_tests(files, self._declared, python)
@@ -167,10 +168,17 @@ class _Reading:
     def _take_default_groups(self) -> None:
         default, declared = self._declared.default_groups, self._declared.groups
         for name in USUAL_GROUPS[:1] if default is None else default:
-            if name in declared and name not in self._basket.groups:
+            if name not in declared or name in self._basket.groups:
+                continue
+            if declared[name].fits(self._version):
                 self._basket.take_group(name)
                 source = declared[name].place.split(",")[0]
                 self._choose(f"dependency group {name!r}", source, "uv installs it without being asked to")
+            else:
+                wanted = declared[name].requires_python
+                self._basket.left_out.append(
+                    f"{declared[name].place} is for Python {wanted}, and tests run with {self._version}"
+                )
 
     def _names(self, configured: tuple[str, ...] | None, default: tuple[str, ...]) -> list[str]:
         return list(
