@@ -65,7 +65,7 @@ from cogworks.services.command.starting import why_not_begun
 from cogworks.services.python.building.wheel import UnusableWheel, read_wheel
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.declarations import read_declarations
-from cogworks.services.python.installing import complaint
+from cogworks.services.python.install_complaints import complaint
 from cogworks.services.python.package_index import read_indexes, read_page
 from cogworks.services.python.recipe.reading import read_recipe
 from cogworks.services.python.report import read_records

@@ -1,7 +1,6 @@
 """Makes one environment: a virtual environment, and packages put into it in isolation with only the index to reach."""
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -12,13 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.removal import remove_tree, temporary_folder
 from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.index_gateway import Gateway, index_door
+from cogworks.services.python.install_complaints import complaint, concerned, of_other_python
 from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, bare_environment
 from cogworks.services.python.keeping import let_sources_be_found
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
@@ -30,11 +27,8 @@ from cogworks.services.setup.door import OPENER, through
 _LIMITS = Limits(disk_bytes=4 * 1024**3, file_bytes=2 * 1024**3, disk_entries=400_000)
 _PIP_LIMIT_S = 60.0
 _CPU_FACTOR = 4
-_CONFLICT = re.compile(r"The conflict is caused by:\n((?:[ \t]+\S.*\n)+)")
-_HASHES = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n((?:[ \t]+\S[^\n]*\n)+)")
+_MOST_CHARS = 600
 _TOO_OLD = "This version of pip does not support python"
-_MESSAGE_LINES = 6
-_MESSAGE_CHARS = 600
 
 
 def install(
@@ -85,7 +79,7 @@ def _make_bare(place: Path, python: Python) -> None:
     except (subprocess.SubprocessError, OSError) as error:
         output = (getattr(error, "stdout", "") or "").strip() or str(error)
         raise NotBuilt(
-            f"{python.program} (Python {python.version}) makes no environment: {output[-_MESSAGE_CHARS:]} "
+            f"{python.program} (Python {python.version}) makes no environment: {output[-_MOST_CHARS:]} "
             "Install its module `venv` (Debian: the package python3.X-venv), or take another Python of that version from PATH."
         ) from error
 
@@ -339,6 +333,11 @@ def _not_built(
     named = concerned(message, requirements.wanted)
     which = f"requirement(s) {', '.join(named)}" if named else "the requirements of the repository"
     remedy = "Correct the manifest on the base branch."
+    if of_other_python(ended.output):
+        remedy = (
+            "Under `[environment]` in `.cogworks/config.toml`, name a Python that fits (`python`), or only what tests need "
+            "(`extras`, `groups`, `requirements`)."
+        )
     if hint := missing_tools(ended.output):
         remedy = hint
     if _TOO_OLD in message:
@@ -349,29 +348,3 @@ def _not_built(
             "is started with `--build-from-source`."
         )
     return NotBuilt(f"{which} cannot be installed: {message} {remedy}")
-
-
-def complaint(output: str) -> str:
-    """What an installer says went wrong, in one line."""
-    if (conflict := _CONFLICT.search(output)) is not None:
-        listed = "; ".join(line.strip() for line in conflict[1].splitlines())
-        return f"these exclude each other: {listed[:_MESSAGE_CHARS]}."
-    if (hashes := _HASHES.search(output)) is not None:
-        listed = "; ".join(line.strip() for line in hashes[1].splitlines())
-        return f"hashes do not match: {listed[:_MESSAGE_CHARS]}."
-    lines = [line.strip(" ×╰│├─▶╭") for line in output.splitlines()]
-    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    shown = errors or [
-        line for line in lines if line and not line.startswith(("Using ", "Resolved ", "warning:"))
-    ]
-    text = " ".join(shown[-_MESSAGE_LINES:])[:_MESSAGE_CHARS].strip()
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def concerned(message: str, wanted: Sequence[str]) -> list[str]:
-    """The requirements that a complaint names."""
-    names = {each: Requirement(each).name for each in wanted}
-    words = {
-        canonicalize_name(word.rstrip(".-_")) for word in re.findall(r"[A-Za-z0-9][A-Za-z0-9._-]*", message)
-    }
-    return [each for each, name in names.items() if canonicalize_name(name) in words]
