@@ -33,6 +33,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "bundle": ("rubygems.org", "index.rubygems.org"),
         # Where the first sends whoever asks it for an archive of a repository, as npm does for `github:owner/name`.
         "github": ("github.com", "codeload.github.com"),
+        "archives": ("api.github.com", "codeload.github.com"),
         "composer": ("repo.packagist.org", "api.github.com", "codeload.github.com"),
     }
 )

@@ -111,6 +111,7 @@ def test_a_refusal_names_the_host_and_the_remedy() -> None:
         ("index.rubygems.org", "rubygems.org,index.rubygems.org"),
         ("github.com", "github.com,codeload.github.com"),
         ("codeload.github.com", "github.com,codeload.github.com"),
+        ("api.github.com", "api.github.com,codeload.github.com"),
         ("repo.packagist.org", "repo.packagist.org,api.github.com,codeload.github.com"),
     ],
 )
