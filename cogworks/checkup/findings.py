@@ -7,12 +7,12 @@ from pydantic import Field
 
 from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.domain_services.reasons import marked_reason
+from cogworks.domain_services.reasons import doctest_reason, marked_reason
 from cogworks.forge.diagnosis import Check
 from cogworks.settings.config import Baseline
 from cogworks.vocabulary import Value
 
-_MOST_CHARS = 200
+_MOST_CHARS = 300
 _DIFFERENCE = re.compile(r"\s*(?:---|\+\+\+|@@)(?:\s|$)")
 """How a difference between two texts begins."""
 
@@ -105,7 +105,8 @@ def reasons(report: TestReport) -> tuple[tuple[str, int], ...]:
 def _reason(message: str) -> str:
     """What pytest marks, or the first line: others begin with where a test was, not with what is wrong."""
     lines = [line.strip() for line in message.splitlines() if line.strip() and not _DIFFERENCE.match(line)]
-    return (marked_reason(message) or [*lines, message.strip()][0])[:_MOST_CHARS]
+    reason = marked_reason(message) or doctest_reason(message) or [*lines, message.strip()][0]
+    return reason if len(reason) <= _MOST_CHARS else f"{reason[: _MOST_CHARS - 1]}…"
 
 
 def failing(report: TestReport) -> tuple[TestCase, ...]:

@@ -10,7 +10,7 @@ from cogworks.codegen.handoff import holds_tests
 from cogworks.domain_services.checking import Artifacts, DependencyGraph, Parts
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.operations import DEPENDENCY_GRAPH
-from cogworks.domain_services.reasons import marked_reason
+from cogworks.domain_services.reasons import doctest_reason, marked_reason
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.leaving import in_code
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
@@ -244,7 +244,9 @@ def none_passes(report: TestReport, *, wanted: str) -> str:
     if wanted != "require" or outcomes["passed"] or failing < _MANY:
         return ""
     last = Counter(
-        marked_reason(case.message) or case.message.strip().splitlines()[-1].strip()
+        marked_reason(case.message)
+        or doctest_reason(case.message)
+        or case.message.strip().splitlines()[-1].strip()
         for case in report.cases
         if case.message.strip()
     )

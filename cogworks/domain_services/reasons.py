@@ -1,7 +1,8 @@
 """Why a test failed or could not be loaded, in one line of what pytest or Python printed; pure rules from texts."""
 
 import re
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import groupby, takewhile, zip_longest
 
 _MARK = re.compile(r"E(?=\s|$)")
 """How pytest marks the lines that say what went wrong."""
@@ -39,6 +40,34 @@ def raised_reason(text: str) -> str:
     _, begins, below = text.rpartition(f"{_TRACEBACK}\n")
     lines = below.splitlines() if begins else []
     return next((line.rstrip() for line in lines if line.strip() and line[0] not in _INSIDE), "")
+
+
+_UNEXPECTED = "UNEXPECTED EXCEPTION: "
+_WANTED = ("Expected:", "Expected nothing")
+_GOT = ("Got:", "Got nothing")
+
+
+def doctest_reason(text: str) -> str:
+    """What the example of a failed doctest came to instead of what it shows; empty where a text reports no doctest.
+
+    The lines above it are the document, which says nothing of what is wrong.
+    """
+    _, is_unexpected, below = text.rpartition(f"\n{_UNEXPECTED}")
+    if is_unexpected:
+        return raised_reason(below) or below.splitlines()[0].strip()
+    lines = text.splitlines()
+    wanted = next((place for place, line in enumerate(lines) if line in _WANTED), len(lines))
+    got = next((place for place in range(wanted, len(lines)) if lines[place] in _GOT), None)
+    if got is None:
+        return ""
+    pairs = zip_longest(_indented(lines[wanted + 1 : got]), _indented(lines[got + 1 :]), fillvalue="nothing")
+    shown, came = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
+    return f"the example wants {shown}, got {came}" if shown else "the output of the example differs"
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    """The first of the lines that doctest indents as output, without the margin."""
+    return [line.strip() for line in takewhile(lambda line: line.startswith("    "), lines)]
 
 
 def _indent(line: str) -> int:

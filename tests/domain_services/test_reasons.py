@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.domain_services.reasons import marked_reason, raised_reason
+from cogworks.domain_services.reasons import doctest_reason, marked_reason, raised_reason
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,25 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in a\n  
 )
 def test_an_exception_below_a_traceback_is_told_by_its_first_line(text: str, reason: str) -> None:
     assert raised_reason(text) == reason
+
+
+DOCUMENT = "002 A sum.\n003 \n005     >>> add(1, 1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{DOCUMENT}Expected:\n    3\nGot:\n    2\n\nshop/cart.py:5: DocTestFailure", "the example wants 3, got 2"),
+        (f"{DOCUMENT}Expected:\n    a\n    b\nGot:\n    a\n    c\n\nx.py:5: DocTestFailure", "the example wants b, got c"),
+        (f"{DOCUMENT}Expected nothing\nGot:\n    2\n\nx.py:5: DocTestFailure", "the example wants nothing, got 2"),
+        (f"{DOCUMENT}Expected:\n    2\nGot nothing\nx.py:5: DocTestFailure", "the example wants 2, got nothing"),
+        (f"{DOCUMENT}Expected:\n    2\nGot:\n    2\nx.py:5: DocTestFailure", "the output of the example differs"),
+        (f"{DOCUMENT}UNEXPECTED EXCEPTION: KeyError('a')\n{TRACEBACK}KeyError: 'a'\nx.py:5: UnexpectedException", "KeyError: 'a'"),
+        (f"{DOCUMENT}UNEXPECTED EXCEPTION: KeyError('a')", "KeyError('a')"),
+        (f"{DOCUMENT}Expected:\n    3\n", ""),
+        ("ValueError: no", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_of_a_doctest_the_outcome_is_told_and_not_the_document(text: str, reason: str) -> None:
+    assert doctest_reason(text) == reason
