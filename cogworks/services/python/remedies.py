@@ -1,5 +1,6 @@
 """What a maintainer can do about tests that cannot be loaded."""
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from cogworks.services.python.distributions import WITH_PKG_RESOURCES, Catalogue
 from cogworks.services.python.plugin_needs import asked_of_plugins
+from cogworks.services.python.recipe.result import Before
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<name>[\w.]+)'")
 _ASKED_FOR = (
@@ -67,6 +69,23 @@ def remedies(
         for what, name in plugins.items()
     ]
     return (*sentences, *others)
+
+
+def unprepared(before: Before, setup: Sequence[str] = ()) -> tuple[str, ...]:
+    """What to do where tests may need what nothing made for them; none where nothing is known to make anything.
+
+    Args:
+        setup: the lines that are configured.
+    """
+    missing = [each for each in before.commands if each not in setup]
+    if not missing:
+        return ()
+    lines = json.dumps([*setup, *missing], ensure_ascii=False)
+    sentence = (
+        f"{before.source} runs {_listed(missing)} before the tests, and no run here does. If the tests need what that makes, let a setup "
+        f"run it: under `[environment]` in `.cogworks/config.toml`: `setup = {lines}`."
+    )
+    return (sentence,)
 
 
 def is_module_of(folder: Path, name: str) -> bool:

@@ -10,6 +10,7 @@ from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import (
     Diagnostic,
     ErrorCode,
+    RepositorySettings,
     Request,
     Response,
     TestCase,
@@ -28,7 +29,7 @@ from cogworks.services.python.needs import needs
 from cogworks.services.python.parting import undivided
 from cogworks.services.python.pythons import Interpreter
 from cogworks.services.python.recipe.result import Recipe, places
-from cogworks.services.python.remedies import is_module_of, remedies
+from cogworks.services.python.remedies import is_module_of, remedies, unprepared
 from cogworks.services.python.responses import blocking, refused, response_of
 from cogworks.services.python.runners import NotKept, is_foreign
 from cogworks.services.python.testrun import run_tests
@@ -37,6 +38,8 @@ from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.isolation import Isolation, refusal
 from cogworks.vocabulary import Severity
 
+_MANY = 10
+"""Failing tests."""
 _RESERVED = ("PATH", "HOME", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 """Variables by which the run itself finds its way."""
 
@@ -56,11 +59,21 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     if report.collection_errors or at_setup:
         hints = _remedies(report, at_setup, request, folder, run)
         report = report.model_copy(update={"remedies": (*report.remedies, *hints)})
+    if _most_fail(report) and machine.environments is not None:
+        settings = request.repository.settings if request.repository else RepositorySettings()
+        hints = unprepared(asked_recipe(request, folder, machine).before, settings.setup)
+        report = report.model_copy(update={"remedies": (*report.remedies, *hints)})
     if missing := needs(report):
         report = report.model_copy(update={"remedies": (*report.remedies, *missing)})
     diagnostics = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return response_of(request, diagnostics, result, counts=counts, tools=report.versions)
+
+
+def _most_fail(report: TestReport) -> bool:
+    """Whether so much is wrong that one cause is likely; a single test fails for reasons of its own."""
+    bad = [case for case in report.cases if case.outcome in ("failed", "error")]
+    return bool(report.collection_errors) or (len(bad) >= _MANY and 2 * len(bad) > len(report.cases))
 
 
 def can_be_parted(run: Wanted) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from cogworks.services.python.recipe.before_tests import before_tests
 from cogworks.services.python.recipe.declared import Declared
 from cogworks.services.python.recipe.evidence import needs_module, test_files
 from cogworks.services.python.recipe.hatch import hatch_asked
@@ -10,7 +11,7 @@ from cogworks.services.python.recipe.nox import FILE as NOXFILE
 from cogworks.services.python.recipe.nox import nox_asked
 from cogworks.services.python.recipe.pytest_settings import pytest_settings
 from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
-from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.recipe.result import Asked, Before
 from cogworks.services.python.recipe.scripts import (
     by_unittest,
     gathered_by_a_script,
@@ -39,6 +40,9 @@ def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) ->
         **runs.running,
         "variables": {**runs.variables, **installs.variables},
         "notes": notes,
+        "before": next(
+            (each for one in (installs, runs) if (each := before_tests(one, files)).commands), Before()
+        ),
         "default_groups": installs.default_groups
         or runs.default_groups
         or (bool(declared.default_groups) and not installs.installs),

@@ -168,6 +168,8 @@ def command_needs(words: Sequence[str], *, folder: str = "") -> Asked:
         return Asked()
     needs = _installed(rest, folder)
     tests = from_root(tested(rest), folder)
+    if not (needs.installs or needs.default_groups or tests.runner or tests.script):
+        needs = needs.model_copy(update={"others": (shlex.join(rest),)})
     return (needs.joined(tests) if tests.runner or tests.script else needs).model_copy(
         update={"variables": {**needs.variables, **(variables if tests.runner else {})}}
     )

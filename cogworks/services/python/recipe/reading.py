@@ -385,6 +385,7 @@ class _Reading:
             runner=asked.runner or "pytest",
             command=asked.command,
             paths=tuple(map(self._placed, asked.paths)),
+            before=asked.before,
             imports_pytest=self._imports_pytest,
             choices=tuple(dict.fromkeys(self._choices)),
             left_out=tuple(dict.fromkeys(left_out)),

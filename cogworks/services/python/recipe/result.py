@@ -53,6 +53,14 @@ def _note(kind: Sequence[Undeclared]) -> str:
     return f"{named}{more} are {words}, {_REMEDY}"
 
 
+class Before(Value):
+    """What a repository's own tools run before its tests, and no run here does."""
+
+    source: str = ""
+    """File, with its line or table."""
+    commands: tuple[str, ...] = ()
+
+
 class Recipe(Value):
     """What has to be installed and how tests run, in an order that does not depend on the order of the files."""
 
@@ -86,6 +94,7 @@ class Recipe(Value):
     """Words of the command that runs the tests; none: plain pytest."""
     paths: tuple[str, ...] = ()
     """Files and folders of the tests, where the repository's own command names them."""
+    before: Before = Before()
     imports_pytest: bool = False
     """Whether a file of the repository does, so that pytest has to be there whatever runs the tests."""
     choices: tuple[Choice, ...] = ()
@@ -110,6 +119,10 @@ class Asked(Value):
     runner: str = ""
     command: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """Commands before the tests that neither install nor test, as far as is known."""
+    before: Before = Before()
+    """Those of them that may make what tests need."""
     script: str = ""
     """A program of Python that is run and may be the tests; its text says whether it is."""
     is_beside: bool = False
@@ -142,6 +155,7 @@ class Asked(Value):
                 "requirements": _each(self.requirements, other.requirements),
                 "notes": _each(self.notes, other.notes),
                 "variables": {**other.variables, **self.variables},
+                "others": self.others if self.runner else _each(self.others, other.others),
                 "script": self.script or other.script,
                 "is_beside": self.is_beside if self.script else other.is_beside,
                 "every_extra": self.every_extra or other.every_extra,

@@ -287,7 +287,8 @@ def _together(of_commands: Sequence[tuple[Asked, bool]]) -> Asked:
     needs = Asked()
     for asked, _ in (*runs[:1], *of_commands):
         needs = needs.joined(asked)
-    return needs
+    before = itertools.takewhile(lambda each: not each[0].runner, of_commands)
+    return needs.model_copy(update={"others": tuple(line for asked, _ in before for line in asked.others)})
 
 
 def _folder(changedir: str) -> str:
