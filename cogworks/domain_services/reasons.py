@@ -23,7 +23,7 @@ def marked_reason(text: str) -> str:
     margin = min((_indent(line) for line in last), default=0)
     place = next((place for place, line in enumerate(last) if _indent(line) == margin), 0)
     # `ValueError:` alone says less than the line that follows.
-    wanted = last[place : place + (2 if last and last[place].endswith(":") else 1)]
+    wanted = last[place : place + (2 if last and last[place].rstrip().endswith(":") else 1)]
     return " ".join(line.strip() for line in wanted)
 
 

@@ -21,6 +21,10 @@ from cogworks.domain_services.reasons import doctest_reason, marked_reason, rais
         ('E     File "a.py", line 7\nE       def half(:\nE   SyntaxError: no', "SyntaxError: no"),
         ("E   KeyError: 'a'\n\nDuring handling\n\nE   RuntimeError: b\nnoise", "RuntimeError: b"),
         ("E   ValueError:\nE   what is wrong", "ValueError: what is wrong"),
+        (
+            "E   AssertionError: \nE   Arrays are not equal\nE   \nE   Mismatched: 1",
+            "AssertionError: Arrays are not equal",
+        ),
         ("E   KeyError: 1\nnoise\nE", "KeyError: 1"),
         ("Error: of another runner\nEnd", ""),
         ("E", ""),
