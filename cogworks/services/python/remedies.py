@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cogworks.services.python.distributions import WITH_PKG_RESOURCES, Catalogue
@@ -18,6 +18,12 @@ _ASKED_FOR = (
     re.compile(r"\bpip install ['\"`]?(?P<name>[A-Za-z][\w-]*)\b(?![.\[])"),
 )
 """How projects say in their own words that a package of theirs is missing."""
+_REMOVED = re.compile(r"\bPytestRemovedIn(?P<version>\d{1,3})Warning\b")
+_SIGNS_OF_PYTEST = {"Marks cannot be applied to fixtures": "9"}
+"""What pytest says of tests that an earlier version ran -> the first version that does not."""
+_WARNS = re.compile(
+    r"^E {1,8}(?:[\w.]{1,100}\.)?(?P<warning>(?!PytestRemoved)\w{0,60}Warning): ", re.MULTILINE
+)
 _MOST_NOTES = 5
 
 
@@ -68,7 +74,26 @@ def remedies(
         f"{what} belongs to {name}, which is not installed. Under `[environment]` in `.cogworks/config.toml`: `{line}`; or take it out."
         for what, name in plugins.items()
     ]
-    return (*sentences, *others)
+    return (*sentences, *others, *_of_versions(errors, packages))
+
+
+def _of_versions(errors: Sequence[str], packages: Sequence[str]) -> Iterator[str]:
+    """What to do where versions are later than those that the tests were written for."""
+    text = "\n".join(errors)
+    firsts = {match["version"] for match in _REMOVED.finditer(text)}
+    firsts |= {version for sign, version in _SIGNS_OF_PYTEST.items() if sign in text}
+    if firsts:
+        listed = ", ".join(f'"{each}"' for each in (*packages, f"pytest<{min(firsts, key=int)}"))
+        yield (
+            "The tests do what this pytest no longer allows. Until they are mended, name an earlier one under `[environment]` in "
+            f"`.cogworks/config.toml`: `packages = [{listed}]`."
+        )
+    if warnings := sorted({match["warning"] for match in _WARNS.finditer(text)}):
+        yield (
+            f"pytest makes an error of {_listed(warnings)} by the settings of the project. Let its `filterwarnings` pass over this one, "
+            "or name an earlier version of the package that warns under `[environment]` in `.cogworks/config.toml`: "
+            '`packages = ["NAME<VERSION"]`.'
+        )
 
 
 def unprepared(before: Before, setup: Sequence[str] = ()) -> tuple[str, ...]:
