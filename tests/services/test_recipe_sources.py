@@ -834,20 +834,38 @@ def test_what_tests_import_where_it_is_there_and_nobody_declares_is_a_note() -> 
     )
 
 
+def test_modules_in_folders_that_pytest_passes_over_are_of_the_repository() -> None:
+    files = {
+        "tests/conftest.py": "collect_ignore = ['roots']\n",
+        "tests/test_a.py": "def test_a(make_app):\n    import till\n    import redis\n",
+        "tests/roots/shop/till.py": "import nowhere\n",
+    }
+
+    found = read_recipe(files, paths=tuple(files))
+
+    assert [each.module for each in found.undeclared] == ["redis"]
+
+
 def test_many_packages_that_nobody_declares_are_one_note_of_a_kind() -> None:
     def many(count: int, *, is_optional: bool) -> list[Undeclared]:
         return [
             Undeclared(module=f"m{n}", place=f"a.py, line {n}", is_optional=is_optional) for n in range(count)
         ]
 
-    sure, optional = undeclared_in_words([*many(2, is_optional=False), *many(9, is_optional=True)])
+    others = [
+        each.model_copy(update={"module": f"n{n}"}) for n, each in enumerate(many(2, is_optional=False))
+    ]
+    sure, optional = undeclared_in_words([*others, *many(9, is_optional=True)])
 
     assert sure == (
-        "'m0' (a.py, line 0), 'm1' (a.py, line 1) are imported, nothing declares them, and they came with no other package; "
+        "'n0' (a.py, line 0), 'n1' (a.py, line 1) are imported, nothing declares them, and they came with no other package; "
         "where tests need one, name its package in `[environment] packages` of .cogworks/config.toml."
     )
     assert "'m5' (a.py, line 5) and 3 more are imported where they are there" in optional
     assert undeclared_in_words([]) == ()
+    assert undeclared_in_words(
+        [*many(1, is_optional=False), *many(1, is_optional=True)]
+    ) == undeclared_in_words(many(1, is_optional=True))
 
 
 def test_a_package_that_nobody_declares_is_one_note_however_often_it_is_imported() -> None:
@@ -898,8 +916,11 @@ PASSED_OVER = {
         {"pytest.ini": "[pytest]\naddopts = --ignore-glob='*/asyncio_*.py'\n"},
         {"tox.ini": "[testenv]\ncommands = pytest --ignore tests/plugins/ tests\n"},
         {"pytest.ini": "[pytest]\nnorecursedirs = tests\ntestpaths = tests\naddopts = --ignore=tests/plugins/asyncio_test.py\n"},
+        {"conftest.py": "collect_ignore = ['setup.py', 'tests/plugins']\n"},
+        {"tests/conftest.py": "HERE = 'plugins/'\ncollect_ignore = [HERE + 'asyncio_test.py']\n"},
+        {"tests/conftest.py": "collect_ignore_glob = ['*/asyncio_*.py']\n"},
     ],
-    ids=["path", "name", "ignored", "pattern", "command", "place"],
+    ids=["path", "name", "ignored", "pattern", "command", "place", "conftest", "conftest-below", "conftest-pattern"],
 )  # fmt: skip
 def test_files_that_pytest_passes_over_ask_for_nothing(settings: dict[str, str]) -> None:
     found = recipe({**settings, **PASSED_OVER})
@@ -913,8 +934,11 @@ def test_files_that_pytest_passes_over_ask_for_nothing(settings: dict[str, str])
         {"pytest.ini": "[pytest]\nnorecursedirs = plugin lib/tests/plugins\n"},
         {"pytest.ini": "[pytest]\nnorecursedirs = plugins\ntestpaths = tests/plugins\n"},
         {"tox.ini": "[testenv]\ncommands = pytest tests/plugins/asyncio_test.py\n[pytest]\nnorecursedirs = tests\n"},
+        {"conftest.py": "collect_ignore = ['plugins']\ncollect_ignore_glob = ['asyncio_*.py']\n"},
+        {"conftest.py": "import sys\nif sys.version_info < (3, 13):\n    collect_ignore = ['tests/plugins']\n"},
+        {"conftest.py": "collect_ignore = ['tests/plugins'\n"},
     ],
-    ids=["another", "a-place", "named"],
+    ids=["another", "a-place", "named", "another-folder", "sometimes", "unreadable"],
 )  # fmt: skip
 def test_files_that_pytest_is_given_or_does_not_pass_over_ask_for_their_packages(
     settings: dict[str, str],

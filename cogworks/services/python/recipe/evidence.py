@@ -165,7 +165,9 @@ class _Own:
         self._files = files
         python = [path for path in {*paths, *files} if path.endswith((".py", ".pyi", ".so", ".pyx", ".c"))]
         folders = {parent for path in python for parent in _parents(path)}
-        self.roots = ["", "src", "lib", "python", *sorted({posixpath.dirname(path) for path in tests} - {""})]
+        # Tests may import what lies in a folder that pytest passes over.
+        of_tests = {*tests, *(path for path in python if is_test_file(path))}
+        self.roots = ["", "src", "lib", "python", *sorted({posixpath.dirname(path) for path in of_tests} - {""})]
         places = {*folders, *(path.split(".")[0] for path in python)}
         self._tops = {posixpath.basename(path) for path in places if posixpath.dirname(path) in self.roots}
 

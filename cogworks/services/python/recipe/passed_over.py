@@ -1,7 +1,8 @@
 """Which files pytest passes over by its own settings: they are no tests of the suite, whatever they are called."""
 
+import ast
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
@@ -10,7 +11,8 @@ from cogworks.services.python.recipe.evidence import test_files
 from cogworks.services.python.recipe.loaded import loaded_tests
 from cogworks.services.python.recipe.pytest_settings import Settings, pytest_settings
 from cogworks.services.python.recipe.result import Asked
-from cogworks.services.python.recipe.texts import one_or_more
+from cogworks.services.python.recipe.setup_files import constants_of
+from cogworks.services.python.recipe.texts import one_or_more, strings
 
 _USUAL = ["test_*.py", "*_test.py"]
 _ALWAYS = frozenset(["conftest.py", "__init__.py"])
@@ -26,7 +28,7 @@ def python_files(files: Mapping[str, str], asked: Asked) -> dict[str, str]:
     python = {path: text for path, text in files.items() if path.endswith(".py")}
     if asked.runner != "pytest":
         return python
-    rules = _Rules(pytest_settings(files), asked)
+    rules = _Rules(pytest_settings(files), asked, python)
     return {path: text for path, text in python.items() if not (is_test_file(path) and rules.leave_out(path))}
 
 
@@ -44,15 +46,17 @@ def tests_that_run(files: Mapping[str, str], asked: Asked) -> dict[str, str]:
 
 
 class _Rules:
-    """`norecursedirs`, `--ignore` and `--ignore-glob`."""
+    """`norecursedirs`, `--ignore`, `--ignore-glob`, and what files named conftest.py say."""
 
-    def __init__(self, settings: Settings, asked: Asked) -> None:
+    def __init__(self, settings: Settings, asked: Asked, python: Mapping[str, str]) -> None:
         words = (*settings.addopts, *asked.command)
         places = asked.paths or _words(settings.options.get("testpaths"))
         self._named = [posixpath.normpath(each.split("::")[0]) for each in places]
         self._skipped = _words(settings.options.get("norecursedirs"))
         self._ignored = {posixpath.normpath(each) for each in _values(words, "--ignore")}
+        self._ignored.update(_of_conftests(python, "collect_ignore"))
         self._patterns = _values(words, "--ignore-glob")
+        self._globs = tuple(_of_conftests(python, "collect_ignore_glob"))
 
     def leave_out(self, path: str) -> bool:
         folders = _folders(path)
@@ -61,12 +65,28 @@ class _Rules:
             any(map(self._is_skipped, folders))
             or not self._ignored.isdisjoint(whole)
             or any(fnmatchcase(f"/{each}", f"*/{pattern}") for each in whole for pattern in self._patterns)
+            or any(fnmatchcase(each, pattern) for each in whole for pattern in self._globs)
         )
 
     def _is_skipped(self, folder: str) -> bool:
         # pytest asks this of the folders that it comes upon, not of those that it is given or that lead there.
         is_given = any(each == folder or each.startswith(f"{folder}/") for each in self._named)
         return not is_given and any(fnmatchcase(*_compared(folder, pattern)) for pattern in self._skipped)
+
+
+def _of_conftests(python: Mapping[str, str], name: str) -> Iterator[str]:
+    """Paths from the root, or patterns of such, that a literal list of this name holds; what is computed counts for nothing."""
+    for path, text in python.items():
+        if posixpath.basename(path) != "conftest.py" or name not in text:
+            continue
+        try:
+            constants = constants_of(ast.parse(text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        yield from (
+            posixpath.normpath(posixpath.join(posixpath.dirname(path), each))
+            for each in strings(constants.get(name))
+        )
 
 
 def _compared(folder: str, pattern: str) -> tuple[str, str]:

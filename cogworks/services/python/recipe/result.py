@@ -35,7 +35,10 @@ _REMEDY = "name its package in `[environment] packages` of .cogworks/config.toml
 
 def undeclared_in_words(undeclared: Iterable[Undeclared]) -> tuple[str, ...]:
     """A note about those that tests cannot do without, and one about the others; the first of many are named."""
-    known = list(undeclared)
+    every = list(undeclared)
+    # What is imported where it is there and used elsewhere as well is one matter.
+    optional = {each.module for each in every if each.is_optional}
+    known = [each for each in every if each.is_optional or each.module not in optional]
     kinds = ([each for each in known if each.is_optional == is_optional] for is_optional in (False, True))
     return tuple(_note(kind) for kind in kinds if kind)
 
