@@ -157,10 +157,27 @@ def _typescript(texts: Texts) -> Recipe:
         setup=(setup,) if setup else (),
         manager=manager,
         notes=(*dict.fromkeys(recipe.notes), *own),
-        lint=f"{starter}eslint --format json {{files}}" if _uses("eslint", packages, scripts) else "",
+        lint=_linter(packages, scripts, starter),
         format=_formatter(packages, scripts, starter),
         programs=("node",),
     )
+
+
+_LINTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "eslint": "eslint --format json {files}",
+        "standard": "standard {files}",
+        "semistandard": "semistandard {files}",
+    }
+)
+"""npm package -> how it looks at files."""
+
+
+def _linter(packages: Mapping[str, str], scripts: Mapping[str, str], starter: str) -> str:
+    """How files are looked at; of two linters the one that a script starts. Empty: in no known way."""
+    there = [name for name in _LINTERS if _uses(name, packages, scripts)]
+    started = [name for name in there if _uses(name, {}, scripts)]
+    return next((f"{starter}{_LINTERS[name]}" for name in (*started, *there)), "")
 
 
 _FORMATTERS: Mapping[str, str] = MappingProxyType(

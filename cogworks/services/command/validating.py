@@ -93,9 +93,16 @@ def tool_of(line: str) -> str:
     return line.removeprefix("yarn ").partition(" ")[0]
 
 
+_WITHOUT_TYPES = frozenset({"standard", "semistandard"})
+"""Linters that take each file for JavaScript."""
+_TYPED = (".ts", ".tsx", ".mts", ".cts")
+
+
 def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Machine) -> Checked:
     recipe = ground.recipe
     inner = [path for each in paths if (path := ground.inward(each)) is not None]
+    if tool_of(recipe.lint) in _WITHOUT_TYPES:
+        inner = [path for path in inner if not path.endswith(_TYPED)]
     if not recipe.lint or not inner:
         reason = "no linter is configured" if not recipe.lint else "none of its files was asked about"
         return skipped(tool_of(recipe.lint) or "lint", reason)

@@ -67,6 +67,26 @@ def test_what_the_configured_linter_prints_becomes_diagnostics_of_the_files_aske
     assert response.metadata.counts == {"artifacts": 1, "skipped": 1}
 
 
+@needs("node")
+def test_a_linter_that_knows_no_types_is_not_asked_about_typescript(tmp_path: Path) -> None:
+    manifest = '{"scripts": {"test": "node --test", "lint": "standard"}}'
+    says = '#!/bin/sh\nfor file; do echo "  $file:1:1: Extra semicolon. (semi)"; done\nexit 1\n'
+    files = {
+        "package.json": manifest,
+        "a.js": "a;\n",
+        "a.d.ts": "export {};\n",
+        "node_modules/.bin/standard": says,
+    }
+    laid_out(tmp_path, files)
+    (tmp_path / "node_modules/.bin/standard").chmod(0o755)
+
+    response = ask("validate", tmp_path, artifacts=["a.js", "a.d.ts"])
+
+    assert [(each.artifact, each.message) for each in response.diagnostics] == [
+        ("a.js", "Extra semicolon. (semi)")
+    ]
+
+
 def test_a_file_that_is_not_there_blocks_and_a_linter_that_fails_is_said_to_be_left_out(
     tmp_path: Path,
 ) -> None:

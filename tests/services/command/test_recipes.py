@@ -296,6 +296,25 @@ def test_files_are_formatted_as_the_scripts_of_the_project_do_it(
     assert recipe_of({"package.json": json.dumps(manifest)}).format == formats
 
 
+@pytest.mark.parametrize(
+    ("packages", "lint", "looks"),
+    [
+        (("standard",), "standard", "standard {files}"),
+        (("semistandard",), "semistandard && tsc", "semistandard {files}"),
+        (("eslint", "standard"), "standard | snazzy", "standard {files}"),
+        (("eslint", "standard"), "eslint .", "eslint --format json {files}"),
+        (("eslint", "standard-version"), "standard-version", "eslint --format json {files}"),
+        (("standard-version",), "standard-version", ""),
+    ],
+)
+def test_files_are_looked_at_as_the_scripts_of_the_project_do_it(
+    packages: tuple[str, ...], lint: str, looks: str
+) -> None:
+    manifest = {"scripts": {"test": "mocha", "lint": lint}, "devDependencies": dict.fromkeys(packages, "*")}
+
+    assert recipe_of({"package.json": json.dumps(manifest)}).lint == looks
+
+
 def test_variables_stand_before_what_measures_a_script_that_sets_some_itself() -> None:
     scripts = {"test": "A=b nyc yarn inner", "inner": "C=d mocha"}
     recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
