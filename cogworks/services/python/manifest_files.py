@@ -32,6 +32,8 @@ _NAMED = frozenset(
         ".pytest.toml", "Makefile", "manage.py", "MANIFEST.in", ".python-version", *LOCKS,
     ]
 )  # fmt: skip
+_SCRIPT = re.compile(r"(?:(?:scripts?|bin|ci|\.ci|tools)/)?[\w-]*tests?[\w-]*(?:\.sh)?")
+"""A program for shells that may run the tests, by its name."""
 _PASSED_OVER = frozenset(
     {".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox", "site-packages"}
 )
@@ -54,7 +56,7 @@ def base_problem(base: str | None) -> str | None:
 
 def is_manifest(path: str) -> bool:
     """Whether a file may say what is installed or how tests run; includes what such files may refer to."""
-    return path in _NAMED or is_list(path) or _is_workflow(path)
+    return path in _NAMED or is_list(path) or _is_workflow(path) or _SCRIPT.fullmatch(path) is not None
 
 
 def recipe_of(

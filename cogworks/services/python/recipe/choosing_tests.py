@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from cogworks.services.python.recipe.before_tests import before_tests
 from cogworks.services.python.recipe.declared import Declared
 from cogworks.services.python.recipe.evidence import needs_module, test_files
+from cogworks.services.python.recipe.handed_on import handed_on
 from cogworks.services.python.recipe.hatch import hatch_asked
 from cogworks.services.python.recipe.nox import FILE as NOXFILE
 from cogworks.services.python.recipe.nox import nox_asked
@@ -61,7 +62,7 @@ def _each(files: Mapping[str, str], declared: Declared, python: str) -> Iterator
     )
     for read in sources:
         if (asked := read()) is not None:
-            yield asked
+            yield handed_on(asked, files)
 
 
 def _named(files: Mapping[str, str], declared: Declared, choose: Callable[[list[str]], list[str]]) -> Asked:

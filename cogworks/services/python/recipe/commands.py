@@ -103,6 +103,7 @@ _WITHOUT_DEFAULTS = (
     "--no-default-groups",
     "--only-group",
     "--only-dev",
+    "--no-sync",
 )
 _OWN = re.compile(r"(?:\./?|file:\.)?(?:\[(?P<extras>[^\]]*)\])?")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
@@ -168,8 +169,8 @@ def command_needs(words: Sequence[str], *, folder: str = "") -> Asked:
         return Asked()
     needs = _installed(rest, folder)
     tests = from_root(tested(rest), folder)
-    if not (needs.installs or needs.default_groups or tests.runner or tests.script):
-        needs = needs.model_copy(update={"others": (shlex.join(rest),)})
+    if not (folder or needs.installs or tests.runner or tests.script):
+        needs = needs.model_copy(update={"others": (shlex.join(_unwrapped(rest)),)})
     return (needs.joined(tests) if tests.runner or tests.script else needs).model_copy(
         update={"variables": {**needs.variables, **(variables if tests.runner else {})}}
     )

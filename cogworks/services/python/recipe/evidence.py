@@ -167,7 +167,13 @@ class _Own:
         folders = {parent for path in python for parent in _parents(path)}
         # Tests may import what lies in a folder that pytest passes over.
         of_tests = {*tests, *(path for path in python if is_test_file(path))}
-        self.roots = ["", "src", "lib", "python", *sorted({posixpath.dirname(path) for path in of_tests} - {""})]
+        self.roots = [
+            "",
+            "src",
+            "lib",
+            "python",
+            *sorted({posixpath.dirname(path) for path in of_tests} - {""}),
+        ]
         places = {*folders, *(path.split(".")[0] for path in python)}
         self._tops = {posixpath.basename(path) for path in places if posixpath.dirname(path) in self.roots}
 

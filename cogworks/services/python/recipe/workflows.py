@@ -6,11 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cogworks.services.python.recipe.commands import script_needs
+from cogworks.services.python.recipe.handed_on import handed_on
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.texts import table
 
 FOLDER = ".github/workflows/"
 _MOST_CHARS = 200_000
+_UV_RUN = re.compile(r"\buv run\b")
+_TRUE = frozenset({"1", "true", "t", "yes", "y", "on"})
+"""Values of variables by which uv is told to do something."""
 _LIKELY = ("tests", "ci", "unit", "pytest", "python", "build", "main", "check")
 _ELSEWHERE = frozenset(
     [
@@ -27,7 +31,7 @@ def workflows_asked(files: Mapping[str, str]) -> Asked | None:
         (_rank(path, name), path, name, asked)
         for path, text in sorted(files.items())
         if path.startswith(FOLDER)
-        for name, asked in _jobs(text)
+        for name, asked in _jobs(text, files)
         if asked.runner
     ]
     if not jobs:
@@ -37,7 +41,6 @@ def workflows_asked(files: Mapping[str, str]) -> Asked | None:
         update={
             "source": f"{path}, job {name!r}",
             "why": "this job installs what it names and runs the tests",
-            "variables": {},
         }
     )
 
@@ -56,21 +59,30 @@ def _rank(path: str, job: str) -> tuple[int, int, int, int]:
     return elsewhere, likely(job), likely(file), len(words_of(job))
 
 
-def _jobs(text: str) -> Iterator[tuple[str, Asked]]:
-    for name, job in table(_loaded(text), "jobs").items():
+def _jobs(text: str, files: Mapping[str, str]) -> Iterator[tuple[str, Asked]]:
+    data = _loaded(text)
+    for name, job in table(data, "jobs").items():
         steps = job.get("steps") if isinstance(job, dict) else None
         if isinstance(steps, list):
-            yield str(name), _of_steps(steps, table(job, "defaults", "run").get("working-directory"))
+            default = table(job, "defaults", "run").get("working-directory")
+            outer = {**table(data, "env"), **table(job, "env")}
+            yield str(name), _of_steps(steps, default, files, outer)
 
 
-def _of_steps(steps: Sequence[Any], default: Any) -> Asked:
+def _of_steps(
+    steps: Sequence[Any], default: Any, files: Mapping[str, str], outer: Mapping[str, Any]
+) -> Asked:
     needs = Asked()
     for step in steps:
         script = step.get("run") if isinstance(step, dict) else None
         if not isinstance(script, str):
             continue
+        if str({**outer, **table(step, "env")}.get("UV_NO_SYNC", "")).lower() in _TRUE:
+            script = _UV_RUN.sub("uv run --no-sync", script)
         folder = step.get("working-directory", default)
         asked = script_needs(script, folder=folder if isinstance(folder, str) else "")
+        # What a job sets is about its machine; what a script of the project sets is about its tests.
+        asked = handed_on(asked.model_copy(update={"variables": {}}), files)
         # A later step may install for something else than the tests.
         needs = needs.joined(asked)
         if needs.runner:
