@@ -129,6 +129,9 @@ LANGUAGES: Mapping[str, Language] = {
 """As GitHub calls them; what code is written in, and so what a domain service has to know."""
 
 
+_LEAST_SHARE = 0.005
+
+
 class Served(Value):
     """A domain service, and the files it is asked about."""
 
@@ -185,7 +188,12 @@ def _is_known(language: str, services: Sequence[Served]) -> bool:
 def _shares(sizes: Mapping[str, int]) -> str:
     total = max(1, sum(sizes.values()))
     ordered = sorted(sizes.items(), key=lambda entry: (-entry[1], entry[0]))
-    return ", ".join(f"{language} ({100 * size / total:.0f} %)" for language, size in ordered)
+    return ", ".join(f"{language} ({_percent(size / total)} %)" for language, size in ordered)
+
+
+def _percent(share: float) -> str:
+    """Rounded; what is there is never nothing."""
+    return f"{100 * share:.0f}" if share >= _LEAST_SHARE else "below 1"
 
 
 def _seen(languages: Iterable[str], root_names: Sequence[str]) -> str:

@@ -40,6 +40,12 @@ def test_a_repository_in_a_language_that_no_service_knows_is_refused_with_the_fi
     assert "docs/extension-api.md" in check.remedy
 
 
+def test_a_language_with_hardly_a_file_has_a_share_all_the_same() -> None:
+    check = languages_check(Contents(languages={"Python": 9_990, "JavaScript": 10}), [PYTHON])
+
+    assert check.found.startswith("Python (100 %), JavaScript (below 1 %); ")
+
+
 def test_a_service_for_one_of_several_languages_is_enough_to_go_on_and_the_others_are_named() -> None:
     both = Contents(languages={"Python": 600, "Go": 400}, root_names=("go.mod", "pyproject.toml"))
 
