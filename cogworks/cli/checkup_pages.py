@@ -9,7 +9,7 @@ from cogworks.cli.tables import show_line
 from cogworks.domain_services.checking import Prepared
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import slowest
-from cogworks.repair.unloaded import unloaded_of
+from cogworks.repair.unloaded import causes, unloaded_of
 
 _LABEL = 14
 _MOST_NAMED = 10
@@ -110,7 +110,7 @@ def _of_suite(suite: SuiteRun) -> Iterator[Row]:
         if all_reasons := reasons(report):
             yield "they say", _first([f"{reason} ({_times(count)})" for reason, count in all_reasons])
     if missing := unloaded_of(report.collection_errors):
-        yield "not loaded", _first([f"{each.name}: {each.why}" for each in missing])
+        yield "not loaded", _first([f"{places}: {why}" for places, why in causes(missing)])
     if refused := refusals(report):
         yield "refused", _first(refused)
     if report.unprotected:

@@ -16,7 +16,7 @@ from cogworks.leaving import in_code
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.repair.proof import Guard
 from cogworks.repair.transact.measure import file_of, with_hidden_tests
-from cogworks.repair.unloaded import MAX_NAMED, Unloaded, library_remedies, unloaded_of
+from cogworks.repair.unloaded import MAX_NAMED, Unloaded, causes, library_remedies, unloaded_of
 
 
 def run_suite(ports: NodePorts, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
@@ -278,8 +278,9 @@ def _too_slow(report: TestReport, who: str) -> Failed:
 
 
 def _not_loaded(unloaded: Sequence[Unloaded], remedies: Sequence[str], otherwise: str, who: str) -> Failed:
-    more = f"; and {len(unloaded) - MAX_NAMED} more" if len(unloaded) > MAX_NAMED else ""
-    listed = "; ".join(f"{each.name} cannot be loaded: {each.why}" for each in unloaded[:MAX_NAMED])
+    known = causes(unloaded)
+    more = f"; and {len(known) - MAX_NAMED} more reasons" if len(known) > MAX_NAMED else ""
+    listed = "; ".join(f"{places} cannot be loaded: {why}" for places, why in known[:MAX_NAMED])
     explanation = (
         "This is so before any change. Tests that cannot be loaded guard nothing, so the model was not asked."
     )

@@ -49,6 +49,19 @@ def unloaded_of(errors: Iterable[str]) -> tuple[Unloaded, ...]:
     return tuple(by_place.values())
 
 
+def causes(unloaded: Iterable[Unloaded]) -> tuple[tuple[str, str], ...]:
+    """Why something could not be loaded, each reason once: the places in words, of many the first, and the reason."""
+    names: dict[str, list[str]] = {}
+    for each in unloaded:
+        names.setdefault(each.why, []).append(each.name)
+    return tuple((_listed(places), why) for why, places in names.items())
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return f"{', '.join(names[:MAX_NAMED])}{more}"
+
+
 def unloaded_between(before: Iterable[Unloaded], after: Iterable[Unloaded]) -> tuple[Unloaded, ...]:
     """What could not be loaded without a change or with it."""
     old = {each.place: each for each in before}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.repair.unloaded import Unloaded, unloaded_between, unloaded_in_words, unloaded_of
+from cogworks.repair.unloaded import Unloaded, causes, unloaded_between, unloaded_in_words, unloaded_of
 
 IMPORT_ERROR = (
     "tests/x.py: ImportError while importing test module 'tests/x.py'.\nTraceback:\n"
@@ -79,3 +79,17 @@ def test_a_place_that_is_everything_has_a_name() -> None:
 
     assert (found.name, found.why) == ("the whole suite", "`SyntaxError: no`")
     assert X.why == "`ModuleNotFoundError: No module named 'y'` (at `tests/x.py:3`)"
+
+
+def test_a_reason_of_many_places_is_told_once() -> None:
+    many = [f"tests/test_{number}.py: ImportError: no" for number in range(7)]
+
+    found = causes(unloaded_of([*many, "tests/other.py: NameError: n", "tests/test_0.py: ImportError: no"]))
+
+    assert found == (
+        (
+            "`tests/test_0.py`, `tests/test_1.py`, `tests/test_2.py`, `tests/test_3.py`, `tests/test_4.py` and 2 more",
+            "`ImportError: no`",
+        ),
+        ("`tests/other.py`", "`NameError: n`"),
+    )
