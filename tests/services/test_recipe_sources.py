@@ -1060,6 +1060,30 @@ OWN_LOOP = LOOP.replace("def client", "def event_loop():\n    pass\n\n\n@pytest.
 LOCKED_LOOP = '[[package]]\nname = "pytest-asyncio"\nversion = "{}"\n'
 
 
+MARKED_FIXTURE = "import pytest\n\n\n@pytest.mark.skipif(1 > 2, reason='no')\n@pytest.fixture(scope='module')\ndef a():\n    return 1\n"
+FIXTURE_WITH_MARK = "import pytest\n\n\nclass TestA:\n    @pytest.fixture\n    @pytest.mark.slow\n    def a(self):\n        return 1\n"
+LOCKED_PYTEST = '[[package]]\nname = "pytest"\nversion = "{}"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "wished"),
+    [
+        ({"tests/test_a.py": MARKED_FIXTURE}, ("pytest<9",)),
+        ({"tests/conftest.py": FIXTURE_WITH_MARK}, ("pytest<9",)),
+        ({"tests/conftest.py": FIXTURE_WITH_MARK.replace(".fixture", ".fixture(\n        params=[1],\n    )")}, ("pytest<9",)),
+        ({"tests/test_a.py": MARKED_FIXTURE, "requirements-test.txt": "pytest>=7\n"}, ("pytest<9",)),
+        ({"tests/test_a.py": MARKED_FIXTURE, "requirements-test.txt": "pytest>=9\n"}, ()),
+        ({"tests/test_a.py": MARKED_FIXTURE, "poetry.lock": LOCKED_PYTEST.format("9.0.1")}, ()),
+        ({"tests/test_a.py": "import pytest\n\n\n@pytest.fixture\ndef a():\n    pass\n\n\n@pytest.mark.slow\ndef test_a(a):\n    pass\n"}, ()),
+    ],
+    ids=["above", "below", "below-lines", "older-allowed", "newer-wanted", "newer-locked", "apart"],
+)  # fmt: skip
+def test_a_mark_of_a_fixture_asks_for_a_pytest_that_lets_it_pass(
+    files: dict[str, str], wished: tuple[str, ...]
+) -> None:
+    assert recipe(files).wished == wished
+
+
 @pytest.mark.parametrize(
     ("files", "wished"),
     [

@@ -46,6 +46,8 @@ _FIXTURES = {
     "respx_mock": "respx", "time_machine": "time-machine", "live_server": "pytest-django", "event_loop": "pytest-asyncio<1",
     "class_mocker": "pytest-mock", "module_mocker": "pytest-mock", "session_mocker": "pytest-mock", "image_regression": "pytest-regressions", "socket_enabled": "pytest-socket", "aioresponses": "",
 }  # fmt: skip
+MARKED = "pytest<9"
+"""From 9 on pytest loads no file in which a fixture has a mark; to earlier versions it meant nothing."""
 _EARLIER = {"event_loop": "pytest-asyncio<1", "loop": "pytest-aiohttp<1"}
 """Fixtures that later versions of a plugin lack."""
 _MARK = re.compile(r"\bmark\.(\w+)")
@@ -186,6 +188,24 @@ def plugins_of_tests(tests: Mapping[str, str], texts: Iterable[str]) -> Iterator
             seen.add(name)
             why = f"a test uses the fixture `{name}`, which later versions lack"
             yield Used(_EARLIER[name], path, why, is_sure=name in _FIXTURES)
+
+        if MARKED not in seen and _has_marked_fixture(text):
+            seen.add(MARKED)
+            yield Used(MARKED, path, "a fixture has a mark, which later versions refuse", is_sure=True)
+
+
+def _has_marked_fixture(text: str) -> bool:
+    """Whether a function has both decorators, in either order."""
+    if "@pytest.fixture" not in text or "@pytest.mark." not in text:
+        return False
+    decorators: set[str] = set()
+    for line in map(str.lstrip, text.splitlines()):
+        decorators.update(each for each in ("@pytest.fixture", "@pytest.mark.") if line.startswith(each))
+        if line.startswith(("def ", "async def ", "class ")):
+            if len(decorators) > 1:
+                return True
+            decorators.clear()
+    return False
 
 
 def is_limited(line: str) -> bool:
