@@ -103,6 +103,21 @@ def test_an_extra_that_only_the_tests_imports_name_is_installed(
     assert [case["outcome"] for case in simulated.result["cases"]] == ["passed"]
 
 
+def test_the_command_that_was_found_is_told_with_the_file_that_says_so(index: str, tmp_path: Path) -> None:
+    files = {
+        "test_a.py": "def test_a(): pass\n",
+        "tox.ini": "[testenv]\ndeps = pytest\ncommands = pytest -k a\n",
+    }
+    found = Asked(tmp_path / "found", index, WITHOUT_UV, files).prepare()
+    plain = Asked(tmp_path / "plain", index, WITHOUT_UV, {"test_a.py": files["test_a.py"]}).prepare()
+
+    assert (found.choices[-1].what, found.choices[-1].source) == (
+        "pytest with `pytest -k a`",
+        "tox.ini [testenv]",
+    )
+    assert (plain.choices[-1].what, plain.choices[-1].source) == ("pytest", "")
+
+
 @pytest.mark.slow
 @INSTALLERS
 def test_locked_versions_are_installed(search_path: str, index: str, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def _runner(recipe: Recipe) -> Choice:
     what = f"{recipe.runner} with `{words}`" if words else recipe.runner
     return Choice(
         what=what,
-        source="",
+        source=recipe.run_source if words else "",
         why="it is how the repository itself runs its tests" if words else "the service's own way",
     )
 

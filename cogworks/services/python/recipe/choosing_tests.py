@@ -41,6 +41,7 @@ def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) ->
         **runs.running,
         "variables": {**runs.variables, **installs.variables},
         "notes": notes,
+        "run_source": runs.source,
         "before": next(
             (each for one in (installs, runs) if (each := before_tests(one, files)).commands), Before()
         ),

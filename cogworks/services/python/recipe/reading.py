@@ -181,9 +181,7 @@ class _Reading:
                 )
 
     def _names(self, configured: tuple[str, ...] | None, default: tuple[str, ...]) -> list[str]:
-        return list(
-            dict.fromkeys(canonical(each) for each in (default if configured is None else configured))
-        )
+        return list(dict.fromkeys(map(canonical, default if configured is None else configured)))
 
     def _source(self, what: str) -> str:
         """Where something stands; by its name alone, in the file that declares it."""
@@ -382,6 +380,7 @@ class _Reading:
             files=tuple(sorted(self._taken_files)),
             packages=tuple(sorted(dict.fromkeys(self._packages))),
             variables={**asked.variables, **settings.variables},
+            run_source=asked.run_source,
             runner=asked.runner or "pytest",
             command=asked.command,
             paths=tuple(map(self._placed, asked.paths)),

@@ -92,6 +92,8 @@ class Recipe(Value):
     packages: tuple[str, ...] = ()
     """Requirements that stand in none of these."""
     variables: dict[str, str] = Field(default_factory=dict)
+    run_source: str = ""
+    """The file, with its line or table, that says how the tests run; empty: none does."""
     runner: str = "pytest"
     command: tuple[str, ...] = ()
     """Words of the command that runs the tests; none: plain pytest."""
@@ -122,6 +124,8 @@ class Asked(Value):
     runner: str = ""
     command: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    run_source: str = ""
+    """The source of how they run, where several were asked."""
     others: tuple[str, ...] = ()
     """Commands before the tests that neither install nor test, as far as is known."""
     before: Before = Before()
