@@ -271,3 +271,29 @@ def is_rule(path: str) -> bool:
         and place.stem.lower() in _FOR_CONTRIBUTORS
         and place.suffix.lower() in (".md", ".rst", ".txt", "")
     )
+
+
+_EXAMPLES = frozenset(
+    [
+        "docs",
+        "doc",
+        "docs_src",
+        "example",
+        "examples",
+        "sample",
+        "samples",
+        "demo",
+        "demos",
+        "tutorial",
+        "tutorials",
+        "benchmark",
+        "benchmarks",
+        "bench",
+    ]
+)
+
+
+def is_example(path: str) -> bool:
+    """Whether code lies in a folder at the root for what shows or measures how something is used."""
+    folder, is_below, _ = path.partition("/")
+    return bool(is_below) and folder.lower() in _EXAMPLES

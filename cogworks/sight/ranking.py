@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
-from cogworks.sight.kinds import FILLING, Kind, guidance, suffix_of, without_suffix
+from cogworks.sight.kinds import FILLING, Kind, guidance, is_example, suffix_of, without_suffix
 from cogworks.sight.locales import of_named_languages
 from cogworks.sight.matching import Quoted
 from cogworks.sight.pastwork import PastWork
@@ -31,6 +31,8 @@ _KIND = {
     Kind.DATA: 0.3,
     Kind.CHANGELOG: 0.05,
 }
+_EXAMPLE = 0.6
+"""Of source that shows how something is used, beside what other source says."""
 _GUIDANCE = 0.8
 """Of a document by which the project decided how such things are done."""
 _SYMBOL, _PATH, _FRAME = 0.4, 1.5, 0.8
@@ -135,6 +137,8 @@ class _Ranking:
         for place, each in enumerate(self._documents):
             guide = guidance(each.path) if each.kind is Kind.DOCUMENT else ""
             self._scores[place] *= _GUIDANCE if guide else _KIND.get(each.kind, 0.02)
+            if each.kind is Kind.SOURCE and is_example(each.path):
+                self._scores[place] *= _EXAMPLE
             if guide and self._scores[place] > 0:
                 self._reasons[place].append(guide)
         self._add_standards()

@@ -21,6 +21,22 @@ def test_a_definition_that_is_named_leads_to_its_file() -> None:
     assert order(About(text="`Cart` forgets its rows"))[0] == "src/shop/cart.py"
 
 
+@pytest.mark.parametrize(
+    ("folder", "is_first"), [("docs_src", True), ("examples", True), ("Demos", True), ("lib/examples", False)]
+)
+def test_code_that_shows_how_something_is_used_comes_after_the_code_that_does_it(
+    folder: str, *, is_first: bool
+) -> None:
+    files = {
+        f"{folder}/late_parcel.py": "from shop.posting import Post\n\nPost('late parcel')  # A parcel that is late.\n",
+        "src/shop/posting.py": "class Post:\n    def __init__(self, parcel):\n        self.parcel = parcel\n",
+    }
+
+    first, *_ = order(About(title="Wrong parcel"), files=files)
+
+    assert (first == "src/shop/posting.py") is is_first
+
+
 def test_a_path_that_is_named_comes_first() -> None:
     assert (
         order(About(title="Prices are rounded wrongly", text="I changed src/shop/mail.py"))[0]
