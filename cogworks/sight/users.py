@@ -21,8 +21,10 @@ _MOST_FILES = 60
 """What more files use is used everywhere, and a few of them say nothing."""
 _ORDER = (Kind.SOURCE, Kind.TEST)
 _USABLE = frozenset({"function", "method", "class", "constant", "variable"})
-_IMPORTS = re.compile(r"\s*(?:from|import|use|require|include|export|__all__|#include|package|using)\b")
-"""A line that only hands a name on."""
+_NO_USE = re.compile(
+    r"\s*(?:(?:from|import|use|require|include|export|__all__|#include|package|using)\b|#|//|/?\*|--)"
+)
+"""A line that only hands a name on, or says something in a comment."""
 
 
 class Use(NamedTuple):
@@ -56,7 +58,9 @@ def uses_elsewhere(
 ) -> tuple[Use, ...]:
     """A few lines that use what a change touched and that are shown nowhere else: code first, then tests.
 
-    Names are compared, not bindings. What a definition says of itself, and what a file only imports, is no use. A definition whose name is short or everywhere has none.
+    Names are compared, not bindings: those of methods where something is asked for them or called. What a definition says of
+    itself, a comment, and what a file only imports or assigns is no use. A definition whose name is short or everywhere has
+    none.
 
     Args:
         touched: path -> lines, from 1.
@@ -71,10 +75,18 @@ def uses_elsewhere(
         for name in changed_definitions(cards[path].definitions, lines)
     )
     chosen = [name for name in names if len(name) >= LEAST_NAME][:_MOST_NAMES]
-    return tuple(use for name in chosen for use in _uses(index, name, shown, but))
+    methods = {each.name for card in cards.values() for each in card.definitions if each.kind == "method"}
+    return tuple(use for name in chosen for use in _uses(index, name, shown, but, is_method=name in methods))
 
 
-def _uses(index: Index, name: str, shown: Mapping[str, Sequence[Stretch]], but: Collection[str]) -> list[Use]:
+def _uses(
+    index: Index,
+    name: str,
+    shown: Mapping[str, Sequence[Stretch]],
+    but: Collection[str],
+    *,
+    is_method: bool,
+) -> list[Use]:
     files = [each for each in _naming(index, name) if each.path not in but and each.kind in _ORDER]
     if len(files) > _MOST_FILES:
         return []
@@ -82,7 +94,8 @@ def _uses(index: Index, name: str, shown: Mapping[str, Sequence[Stretch]], but: 
     uses: list[Use] = []
     for each in files:
         seen = shown.get(each.path, ())
-        own = (use for use in _in_file(index, each.path, name) if not _is_in(use.line, seen))
+        lines = _in_file(index, each.path, name, is_method=is_method)
+        own = (use for use in lines if not _is_in(use.line, seen))
         uses += islice(own, _MOST_LINES_OF_A_FILE)
     return uses[:_MOST_LINES]
 
@@ -98,14 +111,21 @@ def _naming(index: Index, name: str) -> list[Document]:
     return [each for each in index.documents if each.card in cards]
 
 
-def _in_file(index: Index, path: str, name: str) -> Iterator[Use]:
-    word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
-    # An entry of a list of names, e.g. `__all__`, of exports, or of an import of several lines.
-    alone = re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?,?\s*$")
+def _in_file(index: Index, path: str, name: str, *, is_method: bool) -> Iterator[Use]:
+    plain = re.escape(name)
+    word = re.compile(rf"(?<![\w$]){plain}(?![\w$])")
+    if is_method:
+        # A word of the language, or a variable, may have the same name.
+        word = re.compile(rf"(?:\.|->|::){plain}(?![\w$])|(?<![\w$]){plain}\(")
+    # An entry of a list of names, e.g. `__all__`, of exports, or of an import of several lines; something else of that name.
+    other = re.compile(
+        rf"\s*[\"']?{plain}[\"']?,?\s*$|\s*(?:(?:const|let|var|val|final|auto) )?{plain}\s*(?::[^=\n]{{1,80}})?=(?!=)"
+    )
     card = index.cards([path]).get(path)
     own = [(each.first, each.last) for each in card.definitions if each.name == name] if card else []
     for number, text in enumerate(index.text(path).splitlines(), 1):
-        if word.search(text) and not _is_in(number, own) and not (_IMPORTS.match(text) or alone.match(text)):
+        is_none = _is_in(number, own) or _NO_USE.match(text) or other.match(text)
+        if word.search(text) and not is_none:
             yield Use(name, path, number, shortened(text).strip())
 
 

@@ -53,6 +53,29 @@ def test_documents_imports_longer_names_and_the_definition_itself_are_no_uses() 
     assert uses_in(files) == []
 
 
+def test_comments_and_variables_of_the_same_name_are_no_uses() -> None:
+    other = "# rounded as ever\nrounded = 1\nrounded: int = 2\nconst rounded = 3\n// rounded\nif rounded == 1: ...\n"
+
+    assert uses_in({PRICING: SHOP[PRICING], "src/shop/page.py": other}) == [("src/shop/page.py", 6)]
+
+
+def test_a_method_is_used_where_it_is_asked_for_or_called() -> None:
+    shop = "class Shop:\n    def process(self, order):\n        return order\n"
+    others = "process = Popen(args)\nprint(process)\nshop.process(1)\nrun(shop.process)\nprocess(2)\nprocess->wait\n"
+    index = index_of(
+        {"src/shop.py": shop, "src/page.py": others[: others.index("process(2)")], "src/more.py": others}
+    )
+
+    uses = uses_elsewhere(index, {"src/shop.py": (3,)}, {"src/shop.py": ((1, 99),)})
+
+    assert [(use.path, use.line) for use in uses] == [
+        ("src/more.py", 3),
+        ("src/more.py", 4),
+        ("src/page.py", 3),
+        ("src/page.py", 4),
+    ]
+
+
 def test_lines_that_the_reader_sees_and_files_shown_elsewhere_are_left_out() -> None:
     files = {**SHOP, PRICING: SHOP[PRICING] + "\n\ndef net(price):\n    return rounded(price)\n"}
 
