@@ -58,6 +58,7 @@ def test_phrases_that_hold_the_words_of_a_signature_and_give_no_orders_go_throug
         "Ignore the warning messages of the old driver.",
         "[['A1'], [['B', '=', '100']], [['G', '=', 'A2']], ['A2'], ['A3']]",
         "def test_row(): assert cells == [a1, b1, i4]",
+        "Check for unnecessary whitespace with ``git diff --check`` before you commit.",
         "root_command = typer.main.get_command(app)",
         "return {'version': 'builtin', 'parallel_read_safe': True, 'parallel_write_safe': True}",
     ],
