@@ -7,6 +7,7 @@ from cogworks.domain_services.transport import Transport
 from cogworks.telling import During, in_silence
 
 _WORDS = {
+    "handshake": "greeting a service",
     "simulate": "running tests",
     "coverage": "running tests to see what they execute",
     "beside": "running tests beside those of the base",

@@ -25,7 +25,7 @@ MOST_CASES = 3
 _MOST_FILES = 8
 """Of a run of more, only the sum is said."""
 _MAX_CASE_CHARS = 60
-_MAX_CAUSE_CHARS = 300
+_MAX_CAUSE_CHARS, _MAX_ID_CHARS = 300, 300
 _BAD = frozenset({"failed", "error"})
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 _SECONDS = re.compile(r"\b\d+\.\d+ ?s(econds)?\b")
@@ -87,7 +87,7 @@ def cause_of(text: str) -> str:
         said = next((line.strip() for line in reversed(lines) if line.strip()), "")
     else:
         said = _message_above(lines)
-    return said if len(said) <= _MAX_CAUSE_CHARS else f"{said[:_MAX_CAUSE_CHARS]}[…]"
+    return _cut(said, _MAX_CAUSE_CHARS)
 
 
 def _message_above(lines: Sequence[str]) -> str:
@@ -152,7 +152,7 @@ def _grouped(test: str, group: Sequence[Cause]) -> Alike:
     if not others:
         return Alike(shown)
     count = sum(len(cause.ids) for cause in group)
-    named = listed([_shortened(name.removeprefix(test)) for name in others])
+    named = listed([_cut(name.removeprefix(test), _MAX_CASE_CHARS) for name in others])
     summary = f"{count} cases of {test} fail in the same place and differ only in values; {MOST_CASES} are shown. The others: {named}."
     return Alike(shown, others, summary)
 
@@ -180,8 +180,8 @@ def _values_in(case: re.Match[str]) -> Sequence[str]:
     return [value for value in re.split(r"[-/]", case["values"] or case["row"] or "") if value]
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= _MAX_CASE_CHARS else f"{name[:_MAX_CASE_CHARS]}[…]"
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}[…]"
 
 
 def failing(cases: Sequence[TestCase], blocked: Sequence[str] = ()) -> tuple[str, ...]:
@@ -288,9 +288,9 @@ def in_figures(failures: Iterable[tuple[str, str]]) -> str:
 
 
 def listed(ids: Sequence[str]) -> str:
-    """Names on one line, and how many there are beyond the limit."""
+    """Names on one line, very long ones cut, and how many there are beyond the limit."""
     more = f" and {len(ids) - MAX_IDS} more" if len(ids) > MAX_IDS else ""
-    return f"{', '.join(ids[:MAX_IDS])}{more}"
+    return f"{', '.join(_cut(each, _MAX_ID_CHARS) for each in ids[:MAX_IDS])}{more}"
 
 
 class _Entry(NamedTuple):

@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
 
 _LOCALE = re.compile(r"(?P<language>[a-z]{2})(?:[_-](?:[A-Z][a-z]{3}[_-])?(?:[A-Z]{2}|[a-z]{2}))?")
 _LEAST_LANGUAGES = 4
@@ -87,20 +86,22 @@ _KNOWN = frozenset(" ".join(_CODES.values()).split())
 
 def of_named_languages(text: str, paths: Iterable[str]) -> dict[int, float]:
     """Place of each path that is for a language which the text names -> 1; empty where the paths are for few languages."""
+    words = {word for word in _WORD.findall(text) if word != "polish"}
+    codes = (code for word in words for code in _CODES.get(word.lower(), "").split())
+    named = {*codes, *_LOCALE_SAID.findall(text)} & _KNOWN
+    if not named:
+        # Most requests name none, and a tree may have many thousand paths.
+        return {}
     places: dict[str, list[int]] = defaultdict(list)
     for place, path in enumerate(paths):
         for language in _languages_of(path):
             places[language].append(place)
     if len(places) < _LEAST_LANGUAGES:
         return {}
-    words = {word for word in _WORD.findall(text) if word != "polish"}
-    codes = (code for word in words for code in _CODES.get(word.lower(), "").split())
-    named = {*codes, *_LOCALE_SAID.findall(text)}
     return {place: 1.0 for language in named for place in places.get(language, ())}
 
 
 def _languages_of(path: str) -> set[str]:
-    at = PurePosixPath(path)
-    parts = (*at.parts[:-1], at.name.split(".")[0])
-    locales = (_LOCALE.fullmatch(part) for part in parts)
+    *folders, name = path.split("/")
+    locales = (_LOCALE.fullmatch(part) for part in (*folders, name.partition(".")[0]))
     return {each["language"] for each in locales if each and each["language"] in _KNOWN}

@@ -15,6 +15,7 @@ from cogworks.domain_services.failing import (
     failing,
     failures_of,
     in_figures,
+    listed,
     unloaded,
 )
 from cogworks.domain_services.messages import TestCase, TestReport
@@ -129,6 +130,14 @@ def test_failures_whose_values_differ_line_by_line_are_not_alike() -> None:
     assert len(shown) == 2
     assert shown[0].startswith("2 tests of t.js fail alike: 0, 2. The first:\n")
     assert "+   name: 'b'" in shown[1]
+
+
+def test_an_id_with_a_whole_document_in_it_is_cut_where_ids_are_listed() -> None:
+    long = f"t.py::test[{'x' * 10_000}]"
+
+    shown = listed([long, "t.py::test[1]"])
+
+    assert shown == f"{long[:300]}[…], t.py::test[1]"
 
 
 def test_the_file_of_tests_that_fail_alike_is_named_once() -> None:

@@ -3,10 +3,13 @@
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from cogworks.domain_services.announcing import Waiting
 from cogworks.domain_services.client import Configured
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.opening import is_bundled
@@ -34,6 +37,21 @@ def services(folder: Path, behaviour: str) -> str:
     (folder / behaviour).touch()
     command = [sys.executable, "-S", "-E", str(SCRIPT), behaviour, str(folder / behaviour)]
     return f'[[services]]\nname = "{behaviour}"\ncommand = {json.dumps(command)}\nattempts = 1\n'
+
+
+def test_whoever_waits_for_a_service_hears_what_it_does(tmp_path: Path) -> None:
+    heard: list[tuple[str, bool]] = []
+
+    @contextmanager
+    def during(what: str, limit_s: float, so_far: Callable[[], str] = str, /) -> Iterator[None]:
+        heard.append((what, limit_s > 0))
+        yield
+
+    files, caller = {"services.toml": services(tmp_path, "good")}, Caller(node="code_generation")
+    with open_panel(files, NOTHING, caller=caller, warn=print, waiting=Waiting(during=during)) as panel:
+        panel.simulate(Copy(tmp_path))
+
+    assert heard == [("greeting a service", True), ("running tests", True)]
 
 
 def test_the_services_of_the_default_branch_are_asked(tmp_path: Path) -> None:
