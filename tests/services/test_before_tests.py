@@ -1,5 +1,6 @@
 """What a repository's own tools run before its tests, and what is said of it where nearly nothing can be tested."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +18,32 @@ TOX = "[testenv]\nextras = test\ncommands =\n    {}\n    pytest\n"
 MAKE = "test: data\n\tpython -m pytest ${FLAGS}\ndata:\n\tpython scripts/fetch.py\nclean:\n\trm -f data.bin\n"
 JOB = "jobs:\n  tests:\n    steps:\n      - run: {}\n      - run: pip install pytest\n      - run: pytest\n      - run: python tools/late.py\n"
 NOX = '@nox.session\ndef tests(session):\n    session.install("pytest")\n    session.run("python", "tools/make.py")\n    session.run("pytest")\n'
+
+
+@pytest.mark.parametrize("wrapper", ["uv run", "poetry run", "xvfb-run", "env", "python"])
+def test_a_line_that_only_wraps_what_comes_after_it_is_no_program(wrapper: str) -> None:
+    files = {"pyproject.toml": PROJECT, "tox.ini": TOX.format(wrapper)}
+
+    assert read_recipe(files).before.commands == ()
+
+
+@pytest.mark.parametrize("place", ["tox.ini", "workflow", "Makefile", "scripts/test.sh"])
+@pytest.mark.parametrize(
+    "line",
+    ["uv run --", "make -C", "bash -c", "sh", "'", '"unclosed', "$(x)", "&& make", "env A=1", "sudo -u", "time", "/", "./", "-", "| tee", "> f", "cd x && make", "FOO=", "test\\"],
+)  # fmt: skip
+def test_an_odd_line_before_the_tests_is_read_without_an_error(line: str, place: str) -> None:
+    run = {"Makefile": "make test", "scripts/test.sh": "bash scripts/test.sh"}.get(place, line)
+    files = {
+        "tox.ini": TOX.format(line) if place == "tox.ini" else "",
+        ".github/workflows/a.yml": JOB.format(json.dumps(run)),
+        "Makefile": f"test:\n\t{line}\n\tpytest\n",
+        "scripts/test.sh": f"{line}\npytest\n",
+    }
+
+    recipe = read_recipe({"pyproject.toml": PROJECT, **{path: text for path, text in files.items() if text}})
+
+    assert recipe.runner == "pytest"
 
 
 @pytest.mark.parametrize(

@@ -169,8 +169,10 @@ def command_needs(words: Sequence[str], *, folder: str = "") -> Asked:
         return Asked()
     needs = _installed(rest, folder)
     tests = from_root(tested(rest), folder)
-    if not (folder or needs.installs or tests.runner or tests.script):
-        needs = needs.model_copy(update={"others": (shlex.join(_unwrapped(rest)),)})
+    # What only wraps another command, as `uv run` alone does, is none itself.
+    other = shlex.join(_unwrapped(rest))
+    if other and not (folder or needs.installs or tests.runner or tests.script):
+        needs = needs.model_copy(update={"others": (other,)})
     return (needs.joined(tests) if tests.runner or tests.script else needs).model_copy(
         update={"variables": {**needs.variables, **(variables if tests.runner else {})}}
     )
