@@ -54,7 +54,8 @@ def doctest_reason(text: str) -> str:
     """
     _, is_unexpected, below = text.rpartition(f"\n{_UNEXPECTED}")
     if is_unexpected:
-        return raised_reason(below) or below.splitlines()[0].strip()
+        # A message that was cut may end there.
+        return raised_reason(below) or below.partition("\n")[0].strip()
     lines = text.splitlines()
     wanted = next((place for place, line in enumerate(lines) if line in _WANTED), len(lines))
     got = next((place for place in range(wanted, len(lines)) if lines[place] in _GOT), None)

@@ -1,6 +1,8 @@
 """The one line of what pytest printed that says why."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cogworks.domain_services.reasons import doctest_reason, marked_reason, raised_reason
 
@@ -76,3 +78,22 @@ DOCUMENT = "002 A sum.\n003 \n005     >>> add(1, 1)\n"
 )  # fmt: skip
 def test_of_a_doctest_the_outcome_is_told_and_not_the_document(text: str, reason: str) -> None:
     assert doctest_reason(text) == reason
+
+
+@given(
+    st.sampled_from(
+        [
+            f"{DOCUMENT}UNEXPECTED EXCEPTION: KeyError('a')\n{TRACEBACK}KeyError: 'a'\nx.py:5: UnexpectedException",
+            f"{DOCUMENT}Expected:\n    a\n    b\nGot:\n    a\n    c\n\nx.py:5: DocTestFailure",
+        ]
+    ),
+    st.data(),
+)
+def test_a_message_may_be_cut_anywhere(text: str, data: st.DataObject) -> None:
+    cut = text[: data.draw(st.integers(0, len(text)))]
+
+    assert "\n" not in doctest_reason(cut)
+
+
+def test_a_message_may_be_cut_where_the_exception_would_stand() -> None:
+    assert doctest_reason(f"{DOCUMENT}UNEXPECTED EXCEPTION: ") == ""
