@@ -23,6 +23,7 @@ from cogworks.services.command.fetching import (
 )
 from cogworks.services.command.ground import CONFIGURED, Ground, Machine, NotReady
 from cogworks.services.command.managers import Manager
+from cogworks.services.command.newer_node import installing_node, newer_node, node_here
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.toolchains import Toolchain, how_to_get, packaged_version, toolchain_of
@@ -193,7 +194,20 @@ def _setup_of(
         recipe.language, checkout, ground.toolchain, machine
     )
     setup = Setup(recipe.setup if needs_setup else (), source=recipe.source.partition(",")[0])
-    return _with_manager(setup, recipe.manager, machine)
+    return _with_node(_with_manager(setup, recipe.manager, machine), recipe, ground, machine)
+
+
+def _with_node(setup: Setup, recipe: Recipe, ground: Ground, machine: Machine) -> Setup:
+    """The setup that begins with a newer Node.js, where the project asks for one and this machine has npm to get it."""
+    if not setup.lines or shutil.which("npm", path=machine.search_path) is None:
+        return setup
+    here = node_here(os.pathsep.join([*ground.toolchain.folders, machine.search_path]))
+    wanted, who = newer_node(recipe.node, recipe.manager, here)
+    line = installing_node(wanted) if wanted else ""
+    if not line:
+        return setup
+    why = f"{who}, and this machine has {here}"
+    return setup._replace(lines=(line, *setup.lines), why="; ".join(filter(None, [why, setup.why])))
 
 
 def _with_manager(setup: Setup, manager: Manager, machine: Machine) -> Setup:

@@ -25,6 +25,8 @@ class Recipe(NamedTuple):
     setup: tuple[str, ...] = ()
     manager: Manager = Manager()  # frozen
     """What the setup runs with, where this machine lacks it."""
+    node: str = ""
+    """The range of Node.js that a `package.json` names under `engines`."""
     lint: str = ""
     format: str = ""
     programs: tuple[str, ...] = ()

@@ -156,6 +156,7 @@ def _typescript(texts: Texts) -> Recipe:
         language="typescript",
         setup=(setup,) if setup else (),
         manager=manager,
+        node=_strings(manifest.get("engines")).get("node", ""),
         notes=(*dict.fromkeys(recipe.notes), *own),
         lint=_linter(packages, scripts, starter),
         format=_formatter(packages, scripts, starter),
