@@ -16,6 +16,9 @@ MAX_TEXT_CHARS = 3_000
 MAX_PRINTED_CHARS = 1_000
 MAX_TOTAL_CHARS = 16_000
 """Of all failures that are shown at once, about 4 000 tokens; of those beyond, only ids and cause are said."""
+_WHOLE = 4
+"""Causes of one run that are shown as they are; of the further ones only how their message begins."""
+_MAX_BRIEF_LINES = 4
 MAX_SHOWN = 12
 """Causes of one run that are shown to the one who had it run."""
 MAX_IDS = 20
@@ -54,6 +57,8 @@ _MARK = re.compile(r"E(?:\s+|$)")
 _CASE = re.compile(r"(?P<test>[^\[\n]+)\[(?P<values>[^\n]*)\]|(?P<table>[^\n]+::\w+)/(?P<row>[^\n]+)")
 """A case of a test with parameters (`t.py::test_add[1-2]`) or of a table (`add_test.go::TestAdd/small`)."""
 _VALUE = re.compile(r"""'[^'\n]*'|"[^"\n]*"|\b0x[0-9a-fA-F]+|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?""")
+_UNTELLING = re.compile(r"^E {0,12}(?:Use -v to get more diff)?[ ]{0,4}(?:\n|\Z)", re.MULTILINE)
+"""Lines of pytest that say nothing of a failure."""
 _ASSERTS = re.compile(r"assert\b|Assertion\w*|AssertionError\b")
 
 
@@ -120,7 +125,7 @@ def excerpt(text: str) -> str:
 
     What differs from run to run, addresses and seconds, is left out.
     """
-    lines, printed = _parted(_MARKERS.sub("", _steady(text)))
+    lines, printed = _parted(_UNTELLING.sub("", _MARKERS.sub("", _steady(text))))
     parts = [_end("\n".join(_own(lines)), MAX_TEXT_CHARS)]
     if printed:
         parts.append(f"{printed[0]}\n{_end(chr(10).join(printed[1:]), MAX_PRINTED_CHARS)}")
@@ -302,11 +307,22 @@ class _Entry(NamedTuple):
 def _within(entries: Sequence[_Entry]) -> Iterator[str]:
     """Each failure as a text, within the limit for all of them."""
     left = MAX_TOTAL_CHARS
-    for each in entries:
-        whole = f"{each.head}:\n{each.cause.text}{each.met}"
+    for number, each in enumerate(entries):
+        text = each.cause.text if number < _WHOLE else _brief(each.cause.text)
+        whole = f"{each.head}:\n{text}{each.met}"
         left -= len(whole)
         short = f"{each.head}:\n{each.cause.words}\n[its frames are left out: {MAX_TOTAL_CHARS} characters are shown of others]"
         yield whole if left >= 0 else f"{short}{each.met}"
+
+
+def _brief(text: str) -> str:
+    """A failure of which the last marked lines, else all lines behind the first few, are left out."""
+    lines = text.splitlines()
+    marked = [number for number, line in enumerate(lines) if _MARK.match(line)]
+    first = next((at for at in reversed(marked) if at - 1 not in marked), 0)
+    kept = first + _MAX_BRIEF_LINES if marked else 2 * _MAX_BRIEF_LINES
+    left = len(lines) - kept
+    return text if left <= 1 else "\n".join([*lines[:kept], f"[{left} more lines]"])
 
 
 def _met(ids: Collection[str], blocked: Sequence[str]) -> str:

@@ -252,6 +252,31 @@ def test_all_failures_together_have_a_limit_beyond_which_only_their_causes_are_s
     assert told[-1].startswith("t.py::8 failed:\nnumber 8\n[its frames are left out")
 
 
+def test_of_many_causes_the_later_ones_are_shown_in_brief() -> None:
+    values = "".join(f"E     {n}: 'n{n}',\n" for n in range(20))
+    bad = [
+        case(
+            f"t.py::test_{name}",
+            f"t.py:{at}: in test_{name}\n    assert {name}() == 1\nE   assert {at} == 1\n{values}",
+        )
+        for at, name in enumerate("abcdef")
+    ]
+
+    told = failing(bad)
+
+    assert all("19: 'n19'" in each for each in told[:4])
+    assert told[5] == (
+        "t.py::test_f failed:\nt.py:5: in test_f\n    assert f() == 1\nE   assert 5 == 1\nE     0: 'n0',\nE     1: 'n1',\n"
+        "E     2: 'n2',\n[17 more lines]"
+    )
+
+
+def test_what_says_nothing_of_a_failure_is_left_out() -> None:
+    text = "t.py:3: in test_a\n    assert a == b\nE   assert 1 == 2\nE     \nE     Use -v to get more diff\nE   +  where"
+
+    assert excerpt(text) == "t.py:3: in test_a\n    assert a == b\nE   assert 1 == 2\nE   +  where"
+
+
 def test_what_isolation_refused_is_said_where_a_failing_test_met_it() -> None:
     blocked = ("t.py::a: tried to connect to example.org", "t.py::fine: tried to write /etc/x")
 
