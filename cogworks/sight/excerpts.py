@@ -9,7 +9,7 @@ from cogworks.sight.cards import VALUES, Outlined
 from cogworks.sight.index import Index
 from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, meant_in, names_of, scores_of, with_users
 from cogworks.sight.outlines import outline_text, sections_of
-from cogworks.sight.passages import GAP_TOKENS, Passages
+from cogworks.sight.passages import GAP_TOKENS, Passages, documentation
 from cogworks.sight.seen import Stretch
 from cogworks.sight.stretches import closed, merged, numbered_slices, tokens_of
 
@@ -108,7 +108,8 @@ class _Excerpt:
         self._is_test, self._top = is_test, top
         self._lines = lines
         self._definitions = definitions
-        touched = sought.touched.get(path, ())
+        touched = self._in_code(sought.touched.get(path, ()))
+        sought = sought._replace(touched={**sought.touched, path: touched})
         self._meant = meant_in(sought)
         self._quoted = sought.quoted
         self._members_of = self._members()
@@ -289,8 +290,20 @@ class _Excerpt:
     def _without_documentation(self, own: Outlined) -> list[Stretch]:
         """The header and the code of a definition."""
         header, last = self._header_end(own), min(own.last, len(self._lines))
-        documented = self._passages.documentation(range(header + 1, last + 1))
+        documented = documentation(self._lines, range(header + 1, last + 1))
         return [(own.line, header), (max(documented.stop, header + 1), last)]
+
+    def _in_code(self, touched: Sequence[int]) -> tuple[int, ...]:
+        """The touched lines that are no documentation; all of them where there are no others. The diff has its words already."""
+        documented = {
+            number
+            for each in self._definitions
+            if any(each.first <= line <= each.last for line in touched)
+            for number in documentation(
+                self._lines, range(self._header_end(each) + 1, min(each.last, len(self._lines)) + 1)
+            )
+        }
+        return tuple(each for each in touched if each not in documented) or tuple(touched)
 
     def _around(self, own: Outlined) -> list[Stretch]:
         """The headers of what a definition is in."""

@@ -98,7 +98,7 @@ class Passages:
         counts = {number: Counter(terms_of(self._lines[number - 1])) for number in numbers}
         rarity = rarity_of(self._sought.terms, [each for each in counts.values() if each])
         uses = any_of(self._sought.used)
-        documented = self.documentation(numbers)
+        documented = documentation(self._lines, numbers)
         scores = {}
         for number, each in counts.items():
             score = sum(rarity.get(term, 0.0) for term in each) * (
@@ -111,15 +111,16 @@ class Passages:
                 scores[number] = score
         return scores
 
-    def documentation(self, numbers: Sequence[int]) -> range:
-        """The lines of a text right below a header, as Python documents; `numbers` are those below the header."""
-        first = next((number for number in numbers if self._lines[number - 1].strip()), 0)
-        plain = self._lines[first - 1].lstrip(" rR") if first else ""
-        sign = next((sign for sign in _TEXTS if plain.startswith(sign)), "")
-        if not sign or plain.count(sign) > 1:
-            return range(first, first + bool(sign))
-        after = (number for number in numbers if number > first and sign in self._lines[number - 1])
-        return range(first, next(after, first) + 1)
-
     def _cost_of(self, number: int) -> int:
         return tokens_of(f"{number:>5}| {shortened(self._lines[number - 1])}\n")
+
+
+def documentation(lines: Sequence[str], numbers: Sequence[int]) -> range:
+    """The lines of a text right below a header, as Python documents; `numbers` are those below the header."""
+    first = next((number for number in numbers if lines[number - 1].strip()), 0)
+    plain = lines[first - 1].lstrip(" rR") if first else ""
+    sign = next((sign for sign in _TEXTS if plain.startswith(sign)), "")
+    if not sign or plain.count(sign) > 1:
+        return range(first, first + bool(sign))
+    after = (number for number in numbers if number > first and sign in lines[number - 1])
+    return range(first, next(after, first) + 1)

@@ -228,6 +228,27 @@ def test_lines_that_a_change_touched_in_a_long_function_are_shown() -> None:
     assert 700 in shown_lines(part_of("src/long.py", long, about))
 
 
+def test_where_the_code_of_one_function_changed_it_comes_before_those_whose_documentation_did() -> None:
+    told = "".join(
+        f'def told_{n}(graph):\n    """Give a mapping.\n\n    Of {n}.\n'
+        + "    More of it.\n" * 30
+        + f'    """\n    return morphisms(graph, {n})\n\n\n'
+        for n in range(6)
+    )
+    code = "def morphisms(graph, n):\n" + "".join(f"    step_{n} = graph[{n}]\n" for n in range(60))
+    lines = (told + code).splitlines()
+    documented = [at for at, line in enumerate(lines, 1) if line.startswith("    Of ")]
+    changed = lines.index("    step_30 = graph[30]") + 1
+    about = About(title="Mapping", wanted=("src/a.py",), touched={"src/a.py": (*documented, changed)})
+
+    shown = shown_lines(part_of("src/a.py", told + code, about, room_tokens=1_500))
+
+    assert set(range(changed - 30, changed + 30)) <= shown.keys()
+    only_documented = About(title="Mapping", wanted=("src/a.py",), touched={"src/a.py": tuple(documented)})
+    shown = shown_lines(part_of("src/a.py", told + code, only_documented, room_tokens=1_500))
+    assert documented[0] in shown
+
+
 def test_the_line_that_writes_a_quoted_message_is_shown_in_a_long_function() -> None:
     steps = "".join(f"        message_{n} = key_error(keys, tuples, {n})\n" for n in range(300))
     long = (

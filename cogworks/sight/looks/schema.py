@@ -1,6 +1,7 @@
 """What a look is: one flat form, so that every provider can bind a reply to it; and what a pattern of a path means."""
 
 import re
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -78,12 +79,21 @@ _MOST_ALTERNATIVES = 50
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def fits(path: str, glob: str) -> bool:
-    """Whether a path fits; an empty pattern fits every one.
+def fitting(paths: Iterable[str], glob: str) -> frozenset[str]:
+    """The paths that fit a pattern; an empty one fits every path.
 
-    `*` crosses folders, `**/` may be none, a folder means all below it, and `{a,b}` is either.
+    `*` stays in its folder, `**/` is any number of folders, a folder means all below it, and `{a,b}` is either. Where nothing fits so,
+    `*` crosses folders, for not everybody who writes a pattern knows the difference.
     """
-    return not glob or any(_matches(path, each.removeprefix("./")) for each in _alternatives(glob))
+    every = frozenset(paths)
+    if not glob:
+        return every
+    patterns = [each.removeprefix("./") for each in _alternatives(glob)]
+    folders = tuple(f"{pattern.rstrip('/*')}/" for pattern in patterns if pattern.rstrip("/*"))
+    strictly = frozenset(
+        path for path in every if path.startswith(folders) or any(_stays(path, each) for each in patterns)
+    )
+    return strictly or frozenset(path for path in every if any(_crosses(path, each) for each in patterns))
 
 
 def _alternatives(glob: str) -> list[str]:
@@ -95,9 +105,16 @@ def _alternatives(glob: str) -> list[str]:
     return patterns[:_MOST_ALTERNATIVES]
 
 
-def _matches(path: str, pattern: str) -> bool:
-    return (
-        fnmatchcase(path, pattern)
-        or fnmatchcase(path, pattern.replace("**/", ""))
-        or path.startswith(f"{pattern.rstrip('/*')}/")
-    )
+def _stays(path: str, pattern: str) -> bool:
+    parts = path.split("/")
+    ends = {0}
+    for piece in pattern.split("/") if "/" in pattern else ("**", pattern):
+        if piece == "**":
+            ends = {*range(min(ends), len(parts) + 1)} if ends else ends
+        else:
+            ends = {at + 1 for at in ends if at < len(parts) and fnmatchcase(parts[at], piece)}
+    return len(parts) in ends
+
+
+def _crosses(path: str, pattern: str) -> bool:
+    return fnmatchcase(path, pattern) or fnmatchcase(path, pattern.replace("**/", ""))

@@ -13,7 +13,7 @@ from cogworks.codebase.treefacts import Hit, PastCommit
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import HIDDEN, Index
 from cogworks.sight.kinds import FILLING, Kind, is_test
-from cogworks.sight.looks.schema import Look, fits
+from cogworks.sight.looks.schema import Look, fitting
 from cogworks.sight.ranking import subject_of
 from cogworks.sight.stretches import shortened
 
@@ -23,6 +23,9 @@ MAX_READ_CHARS = 18_000
 _MAX_LINES_OF_MANY = 120
 """Of each of several definitions of one name."""
 MAX_HITS = 40
+MAX_HITS_OF_FEW = 120
+"""Where they are all in a few files, somebody wants to see every one of them."""
+_FEW_FILES = 2
 _MAX_HITS_OF_A_FILE = 6
 _MAX_AROUND = 8
 """Definitions of one file of tests that are named."""
@@ -145,9 +148,10 @@ def _search(look: Look, room: Room) -> str:
     hits = room.past.grep(look.text, is_regex=look.is_regex)
     if isinstance(hits, str):
         return hits
-    shown = [hit for hit in hits if room.sees(hit.path) and fits(hit.path, look.glob)]
+    wanted = fitting(room.paths, look.glob)
+    shown = [hit for hit in hits if hit.path in wanted]
     where = f" in files that match {look.glob!r}" if look.glob else ""
-    if not shown and look.glob and not any(fits(path, look.glob) for path in room.paths):
+    if not wanted:
         return f"No file matches {look.glob!r}, so nothing was searched."
     if not shown:
         whole = " It was looked for as one text." if " " in look.text.strip() and not look.is_regex else ""
@@ -175,22 +179,19 @@ def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:
         seen[hit.path] += 1
         is_by_hand = room.index.kind(hit.path) in FILLING
         turns[(seen[hit.path] > _MAX_HITS_OF_A_FILE) if is_by_hand else 2].append(hit)
-    chosen = [hit for turn in turns.values() for hit in turn][:MAX_HITS]
+    most = MAX_HITS if len(per_file) > _FEW_FILES else MAX_HITS_OF_FEW
+    chosen = [hit for turn in turns.values() for hit in turn][:most]
     taken = Counter(hit.path for hit in chosen)
     place = {hit: at for at, hit in enumerate(order)}
     chosen.sort(key=place.__getitem__)
-    lines = [f"{hit.path}:{hit.line}: {_part(hit)}" for hit in chosen]
+    before = {hit: f"{hit.before} characters … " if hit.before else "" for hit in chosen}
+    lines = [f"{hit.path}:{hit.line}: {before[hit]}{shortened(hit.text).rstrip()}" for hit in chosen]
     more = {path: count - taken[path] for path, count in per_file.items() if count > taken[path]}
     if more:
         top = sorted(more.items(), key=lambda item: (ranks[item[0]], -item[1], item[0]))[:12]
         others = f" and {len(more) - len(top)} more files" if len(more) > len(top) else ""
         lines.append("(not listed: " + ", ".join(f"{path} {count}" for path, count in top) + others + ")")
     return "\n".join(lines)
-
-
-def _part(hit: Hit) -> str:
-    before = f"{hit.before} characters … " if hit.before else ""
-    return before + shortened(hit.text).strip()
 
 
 def _outline(look: Look, room: Room) -> str:

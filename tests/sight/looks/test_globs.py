@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.sight.looks.schema import fits
+from cogworks.sight.looks.schema import fitting
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,30 @@ from cogworks.sight.looks.schema import fits
     ],
 )
 def test_a_path_fits(path: str, glob: str, found: bool) -> None:
-    assert fits(path, glob) is found
+    assert (path in fitting([path], glob)) is found
 
 
 @given(st.text(alphabet="{},ab*", max_size=200))
 def test_any_pattern_has_an_answer(glob: str) -> None:
-    assert fits("a/b", glob) in (True, False)
+    assert fitting(["a/b"], glob) in ({"a/b"}, frozenset())
 
 
 def test_many_alternatives_are_not_all_made() -> None:
-    assert fits("z", "{a,b}" * 60) is False
+    assert fitting(["z"], "{a,b}" * 60) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("glob", "found"),
+    [
+        ("src/*.py", {"src/a.py"}),
+        ("src/**/*.py", {"src/a.py", "src/shop/b.py"}),
+        ("*.py", {"src/a.py", "src/shop/b.py", "lib/deep/c.py"}),
+        ("src/*", {"src/a.py", "src/shop/b.py"}),
+        # No file lies there, so that files further below are meant.
+        ("lib/*.py", {"lib/deep/c.py"}),
+        ("{src,lib}/*.py", {"src/a.py"}),
+        ("src/[ab].py", {"src/a.py"}),
+    ],
+)
+def test_a_star_stays_in_its_folder_unless_nothing_is_there(glob: str, found: set[str]) -> None:
+    assert fitting(["src/a.py", "src/shop/b.py", "lib/deep/c.py", "a.txt"], glob) == found

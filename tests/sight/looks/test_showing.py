@@ -137,6 +137,16 @@ def test_a_hundred_thousand_hits_are_counted_and_a_few_of_them_shown() -> None:
     assert "not listed" in text
 
 
+def test_of_one_or_two_files_all_hits_are_shown_as_they_stand_there() -> None:
+    where = room({"src/a.py": "def a():\n" + "    value = 1\n" * 100, "tests/b.py": "other = 1\n"})
+
+    text = looked(where, look="search", text="value")
+
+    assert text.count("src/a.py:") == 100
+    assert "src/a.py:7:     value = 1\n" in text
+    assert "not listed" not in text
+
+
 def test_a_search_says_how_much_of_a_long_line_stands_before_the_part_it_shows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
