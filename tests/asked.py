@@ -4,7 +4,7 @@ from typing import Any
 
 from cogworks.llm.provider import Message, ModelRequest
 from cogworks.llm.schemas import full_schema, reduced_schema
-from cogworks.nodes.replies import REPLIES
+from cogworks.nodes.registry import REPLIES
 
 MODEL = "claude-sonnet-5-5"
 

@@ -12,8 +12,8 @@ from botocore.session import Session
 
 from cogworks.llm.provider import Provider
 from cogworks.llm.providers.bedrock import BedrockProvider, Signature
-from cogworks.llm.providers.http_door import Waits
 from cogworks.llm.providers.vertex import Tokens, VertexProvider
+from cogworks.llm.waiting import Waits
 from tests.model_server import Answer, failed
 from tests.model_streams import event, message_events
 from tests.wires import WIRES, Wire

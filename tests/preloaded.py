@@ -17,7 +17,7 @@ IMPORTED_LATE = (
     "cogworks.github.rest",
     "cogworks.hub.faults",
     "cogworks.hub.server",
-    "cogworks.llm.cassette",
+    "cogworks.llm.providers.cassette",
     "tests.chaos.witness",
 )
 """By what the commands work with."""

@@ -9,8 +9,8 @@ from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import Provider, Usage
 from cogworks.llm.providers import anthropic, openai, responses
 from cogworks.llm.providers.events import Assembly
-from cogworks.llm.providers.http_door import STALL_S
 from cogworks.llm.providers.refusals import Mask
+from cogworks.llm.waiting import STALL_S
 from tests.asked import question
 from tests.model_server import Answer, completed, declined, failed, replied, responded, response
 from tests.model_streams import (

@@ -10,7 +10,7 @@ import click
 from cogworks.cli.tables import show_line
 
 if TYPE_CHECKING:
-    from cogworks.llm.cassette import Rekeying
+    from cogworks.llm.providers.cassette import Rekeying
 
 _DIRECTORY = click.option(
     "--dir",
@@ -39,7 +39,7 @@ def list_recordings(directory: Path | None, as_json: bool) -> None:
 
     Example: cogworks cassette list --dir cassettes
     """
-    from cogworks.llm.cassette import Cassette
+    from cogworks.llm.providers.cassette import Cassette
 
     recordings = Cassette(directory or _demo_cassettes()).recordings()
     if as_json:
@@ -80,7 +80,7 @@ def rekey_recordings(
 
     Example: cogworks cassette rekey --dir cassettes --misses misses
     """
-    from cogworks.llm.cassette import Cassette, Misses, proposed_rekeyings, rekey
+    from cogworks.llm.providers.cassette import Cassette, Misses, proposed_rekeyings, rekey
 
     recorded = Cassette(directory or _demo_cassettes())
     missed = Misses(misses or recorded.directory / "misses")

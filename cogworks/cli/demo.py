@@ -74,6 +74,7 @@ def demo(
       cogworks demo --provider anthropic
     """
     from cogworks.demo.scenarios import keep_to, scenario_named
+    from cogworks.llm.opening import opening_of
     from cogworks.settings.config import read_environment
 
     if is_listing:
@@ -82,9 +83,7 @@ def demo(
     scenario = scenario_named(name)
     console = console_for_people(stderr=as_json)
     environment = read_environment()
-    if provider == "anthropic":
-        environment.refuse_unusable(environment.llm_api_key_source)
-    if provider == "anthropic" and not environment.llm_api_key:
+    if provider != "cassette" and opening_of(provider).readiness(environment).remedy:
         raise PermissionRefused(
             "`--provider anthropic` needs a key: set `ANTHROPIC_API_KEY`, or leave the option out to replay the recorded replies."
         )

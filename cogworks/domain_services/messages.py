@@ -131,6 +131,12 @@ class Diagnostic(Value):
     category: str
     message: str
 
+    @property
+    def in_one_line(self) -> str:
+        """Its place and its message."""
+        place = self.artifact if self.line is None else f"{self.artifact}:{self.line}"
+        return f"{place}: {self.message}"
+
 
 class ErrorCode(StrEnum):
     """Why a service could not do what it was asked."""

@@ -14,17 +14,15 @@ from cogworks.llm.repository_files import (
 )
 from cogworks.nodes.deterministic import OPERATIONS
 from cogworks.nodes.from_prompt import FILES_FIELD, VARIABLES, writes_files
-from cogworks.nodes.registry import CALLS, NODES
+from cogworks.nodes.registry import BUILT_IN, CALLS
 from cogworks.nodes.spawning import TEMPLATE_VARIABLES, is_own_label
 from cogworks.pipeline.graph import Node, Pipeline, PipelineConfiguration
 from cogworks.settings.config import CONFIG_FILE, Config
 from cogworks.toml_text import meant
 
-_WITHOUT_MODEL = ("integration", "parts", "start")
-MODEL_NODES = tuple(node_id for node_id in NODES if node_id not in _WITHOUT_MODEL)
-BUILT_IN_CALLS = (*CALLS, *_WITHOUT_MODEL)
-SERVED = frozenset({"interface_design", "code_generation"})
-"""Built-in nodes whose results a domain service judges."""
+MODEL_NODES = tuple(node_id for node_id, node in BUILT_IN.items() if node.replies)
+BUILT_IN_CALLS = (*CALLS, *(node_id for node_id, node in BUILT_IN.items() if not node.replies))
+_SERVED = frozenset(node_id for node_id, node in BUILT_IN.items() if node.is_served)
 
 
 def refuse_models_of_nobody(config: Config, pipelines: PipelineConfiguration) -> None:
@@ -93,7 +91,7 @@ def runs_tests(pipeline: Pipeline) -> bool:
 def asks_services(pipeline: Pipeline) -> bool:
     """Whether a pipeline has a node that asks a domain service."""
     return any(
-        (node.prompt is None and node.id in SERVED)
+        (node.prompt is None and node.id in _SERVED)
         or node.method == "domain_service"
         or node.validation == "domain-service"
         for node in pipeline.nodes

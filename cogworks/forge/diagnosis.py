@@ -185,35 +185,3 @@ def configuration_check(files: Mapping[str, str], *, where: str) -> tuple[Check,
         "config.toml, pipeline.toml" if "pipeline.toml" in files else "config.toml, the built-in pipeline"
     )
     return Check(name="configuration", status="ok", found=f"{files_read}; model {config.llm.model}"), config
-
-
-_CLOUDS = {
-    "bedrock": "Set `AWS_PROFILE`, or `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or `AWS_BEARER_TOKEN_BEDROCK`.",
-    "vertex": "Run `gcloud auth application-default login`, or set `GOOGLE_APPLICATION_CREDENTIALS`.",
-}
-
-
-def model_check(provider: str, *, has_key: bool, is_of_this_machine: bool = False) -> Check:
-    """Whether the model can be asked; no request is made.
-
-    Args:
-        is_of_this_machine: whether the provider is a server that runs here.
-    """
-    if provider == "cassette":
-        return Check(name="model", status="ok", found="recorded replies; no key is needed")
-    if provider == "command":
-        return Check(
-            name="model", status="ok", found="the program of `COGWORKS_LLM_COMMAND`; no key is needed"
-        )
-    if has_key and provider in _CLOUDS:
-        return Check(name="model", status="ok", found=f"credentials for {provider} were found")
-    if has_key:
-        return Check(name="model", status="ok", found=f"a key for {provider} is set")
-    if is_of_this_machine:
-        return Check(name="model", status="ok", found="a server of this machine; no key is needed")
-    return Check(
-        name="model",
-        status="failed",
-        found=f"no {'credentials' if provider in _CLOUDS else 'key'} for {provider}",
-        remedy=_CLOUDS.get(provider, f"Set `COGWORKS_LLM_API_KEY` or `{provider.upper()}_API_KEY`."),
-    )

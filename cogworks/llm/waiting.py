@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from cogworks.llm.budget import Estimate, Price
@@ -37,6 +38,28 @@ def by_count(provider: Provider, request: ModelRequest, price: Price, need: Esti
     estimate = Estimate(tokens=tokens + request.max_output_tokens, cost_usd=price.cost_of(usage))
     is_less = estimate.tokens < need.tokens or estimate.cost_usd < need.cost_usd
     return estimate if is_less else None
+
+
+STALL_S = 300.0
+"""Without anything of a reply, before it is given up."""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """How long one waits for whom, and how."""
+
+    sleep: Callable[[float], None]
+    """Waits so many seconds."""
+    jitter: Callable[[], float]
+    """0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter."""
+    left_s: Callable[[], float | None] = lambda: None
+    """What is left of the caller's time; nobody waits longer for a reply. None: no limit."""
+    stall_s: float = STALL_S
+    """How long one waits for the next part of a reply; lines that only keep a connection alive are none."""
+    heard: Callable[[int], None] = lambda _: None
+    """Gets with each part how many bytes the model has said so far."""
+    now: Callable[[], float] = time.monotonic
+    """Seconds that only run forward."""
 
 
 LONGEST_S = 3600.0

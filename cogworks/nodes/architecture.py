@@ -7,7 +7,7 @@ from cogworks.codebase.unwritable import secrets_in
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import SHOWN_ONLY, SPEC_SLUG, output_of, put_to_people, spec_paths
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.contract import BuiltIn, Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import specification_body
 from cogworks.nodes.replies import Requirement, Specification
@@ -131,3 +131,6 @@ def _requirement_problems(reply: Specification) -> list[str]:
         if each not in reply.markdown
     ]
     return repeated + unsaid
+
+
+NODE = BuiltIn(run=run, replies={"architecture": Specification})

@@ -27,10 +27,28 @@ from cogworks.errors import ApprovalNeeded
 from cogworks.forge.effects import PushBranch
 from cogworks.ledger.record import kept
 from cogworks.nodes.artifacts import MENDING
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace
-from cogworks.nodes.interface_design import left_out
+from cogworks.nodes.contract import (
+    BuiltIn,
+    Failed,
+    NodePorts,
+    NodeProcedure,
+    Outcome,
+    Succeeded,
+    Workspace,
+    left_out,
+)
+from cogworks.nodes.replies import (
+    CodeChange,
+    DecidedDispute,
+    Implementation,
+    JudgedTests,
+    ResolvedConflicts,
+    WrittenTests,
+)
 from cogworks.nodes.task import NodeTask
+from cogworks.repair.probe.recalling import PROBE_REPLIES
 from cogworks.repair.proof import caution, summarised
+from cogworks.repair.replies import PATCH_REPLIES
 from cogworks.repair.transact.measure import file_of
 from cogworks.sight.kinds import Kind, kind_of
 from cogworks.tools.approvals import Approval
@@ -342,3 +360,19 @@ def _offered(ports: NodePorts, workspace: Workspace, paths: Sequence[str]) -> Ma
 
 def _signature(each: Interface) -> str:
     return "" if each.kind in _VALUES else each.signature
+
+
+NODE = BuiltIn(
+    run=run,
+    replies={
+        "code_generation": CodeChange,
+        "decide_dispute": DecidedDispute,
+        "implementation": Implementation,
+        "judge_tests": JudgedTests,
+        "merge_conflicts": ResolvedConflicts,
+        "write_tests": WrittenTests,
+        **PATCH_REPLIES,
+        **PROBE_REPLIES,
+    },
+    is_served=True,
+)

@@ -287,3 +287,19 @@ class Failed(Value):
 
 Outcome = Succeeded | Failed
 NodeProcedure = Callable[[NodeTask, NodePorts], Outcome]
+
+
+def left_out(ports: NodePorts) -> dict[str, list[str]]:
+    """The part of a node's output that names checks which a missing service did not make; empty when all were made."""
+    warnings = list(ports.service.warnings)
+    return {"left_out": warnings} if warnings else {}
+
+
+class BuiltIn(Value):
+    """A node that ships with cogworks."""
+
+    run: NodeProcedure
+    replies: Mapping[str, type[BaseModel]] = {}
+    """Stem of a prompt -> type of its reply. Empty: it asks no model."""
+    is_served: bool = False
+    """Whether a domain service judges what it makes."""

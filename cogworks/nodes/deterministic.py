@@ -18,10 +18,9 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import PostComment, SetLabels
-from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace, left_out
 from cogworks.nodes.from_prompt import pull_request_for
 from cogworks.nodes.intake import issue
-from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import IssueNumber, Severity
@@ -210,7 +209,7 @@ def _diagnosed(task: NodeTask, ports: NodePorts, workspace: Workspace, ask: Aski
         "checked": len(paths),
         **left_out(ports),
     }
-    first = f": {diagnostic_line(blocking[0])}" if blocking else ""
+    first = f": {blocking[0].in_one_line}" if blocking else ""
     return Succeeded(
         output=output,
         summary=f"{len(paths)} file(s) checked, {len(blocking)} blocking of {len(diagnostics)} diagnostic(s){first}",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from cogworks.forge.effects import PostComment
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.contract import BuiltIn, Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.parting import proposal
 from cogworks.nodes.planning import find_cycle, in_dependency_order
@@ -197,3 +197,6 @@ def _taken(gathered: list[str], *, is_code: bool = False) -> Iterator[tuple[str,
     gathered.clear()
     if text.strip():
         yield text, is_code
+
+
+NODE = BuiltIn(run=run, replies={"division": Division})

@@ -14,7 +14,6 @@ from cogworks.llm.schemas import DeclaredReply, Schema, declared_reply
 from cogworks.nodes.asking import Question, ask_until_sound, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
-from cogworks.nodes.interface_design import diagnostic_line
 from cogworks.nodes.pull_request_texts import packs_section, stacking
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
@@ -65,7 +64,7 @@ def file_problems(
         diagnostics = ChangeOnTrial(changes, files).new_findings()
     finally:
         workspace.roll_back()
-    return [diagnostic_line(each) for each in diagnostics if each.severity is Severity.BLOCKING]
+    return [each.in_one_line for each in diagnostics if each.severity is Severity.BLOCKING]
 
 
 def refused_change(node: Node, task: NodeTask, output: Mapping[str, Any]) -> Failed | None:

@@ -7,7 +7,7 @@ from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.snapshot import Neighbour
 from cogworks.injection.folding import folded
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.contract import BuiltIn, Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.replies import Classification
 from cogworks.nodes.shown import close_to, files_of, repository_view, view_variables
 from cogworks.nodes.task import NodeTask, WorkItem
@@ -244,3 +244,6 @@ def summary(reply: Classification) -> str:
         f"{reply.type.replace('_', ' ')} in {', '.join(reply.affected_modules)}; about {scope.files} files, "
         f"complexity {scope.complexity}{safety}"
     )
+
+
+NODE = BuiltIn(run=run, replies={"intake": Classification})

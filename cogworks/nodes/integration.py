@@ -6,7 +6,7 @@ from typing import Any
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.forge.effects import OWN_CHECK, OpenPullRequest, PostReview, ReportCheck
 from cogworks.nodes.artifacts import is_shown_only, output_of, planned_item, specification_text
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import BuiltIn, Failed, NodePorts, Outcome, Succeeded, Workspace
 from cogworks.nodes.customs import template_among, titled_at
 from cogworks.nodes.pull_request_texts import change_body
 from cogworks.nodes.remarks import Remarks, placed
@@ -110,3 +110,6 @@ def _check(task: NodeTask, code: Mapping[str, Any]) -> tuple[ReportCheck, ...]:
             visit_key=task.visit.visit_key,
         ),
     )
+
+
+NODE = BuiltIn(run=run)

@@ -8,7 +8,6 @@ from cogworks.codegen.answer_forms import as_whole_files, in_one_form, paths_of
 from cogworks.codegen.trial import ChangeOnTrial, FilesBefore
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
-from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import (
     is_unedited,
@@ -20,7 +19,7 @@ from cogworks.nodes.artifacts import (
     to_allow_more,
 )
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import BuiltIn, Failed, NodePorts, Outcome, Succeeded, Workspace, left_out
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import interfaces_body
 from cogworks.nodes.replies import InterfaceName, Interfaces, ProposedFile
@@ -162,18 +161,6 @@ def _problems_of_nothing(reply: Interfaces) -> list[str]:
     return problems
 
 
-def left_out(ports: NodePorts) -> dict[str, list[str]]:
-    """The part of a node's output that names checks which a missing service did not make; empty when all were made."""
-    warnings = list(ports.service.warnings)
-    return {"left_out": warnings} if warnings else {}
-
-
-def diagnostic_line(diagnostic: Diagnostic) -> str:
-    """One diagnostic in one line."""
-    place = diagnostic.artifact if diagnostic.line is None else f"{diagnostic.artifact}:{diagnostic.line}"
-    return f"{place}: {diagnostic.message}"
-
-
 def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts) -> list[str]:
     workspace.roll_back()
     wanted = changes(reply.files)
@@ -182,7 +169,7 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts)
     trial = ChangeOnTrial(wanted, FilesBefore(ports.service, workspace))
     try:
         diagnostics = trial.new_findings()
-        blocking = [diagnostic_line(each) for each in diagnostics if each.severity is Severity.BLOCKING]
+        blocking = [each.in_one_line for each in diagnostics if each.severity is Severity.BLOCKING]
         return blocking or undeclared(reply.interfaces, ports.service.interfaces(workspace, trial.paths))
     finally:
         workspace.roll_back()
@@ -201,3 +188,6 @@ def _reason_for_a_person(reply: Interfaces, task: NodeTask) -> Failed | None:
 
 def _deleted(reply: Interfaces) -> list[ProposedFile]:
     return [file for file in reply.files if file.action == "delete"]
+
+
+NODE = BuiltIn(run=run, replies={"interface_design": Interfaces}, is_served=True)

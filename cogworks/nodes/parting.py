@@ -6,7 +6,7 @@ from cogworks.canonical import canonical
 from cogworks.forge.effects import CreateSubIssue, LinkDependency, SetLabels
 from cogworks.leaving import in_markdown, in_title
 from cogworks.nodes.artifacts import DONE_WHEN, output_of
-from cogworks.nodes.contract import NodePorts, Outcome, Succeeded
+from cogworks.nodes.contract import BuiltIn, NodePorts, Outcome, Succeeded
 from cogworks.nodes.replies import DividedPart, Division
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.elements import DIVISION, PARTS
@@ -141,3 +141,7 @@ def start(task: NodeTask, ports: NodePorts) -> Outcome:
         effects=tuple(SetLabels(number=part.number, add=(trigger,)) for part in task.parts),
         summary=f"started: {', '.join(f'#{part.number}' for part in task.parts)}",
     )
+
+
+CREATING = BuiltIn(run=create)
+STARTING = BuiltIn(run=start)

@@ -16,7 +16,7 @@ from cogworks.nodes.artifacts import (
     to_change_the_specification,
 )
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded
+from cogworks.nodes.contract import BuiltIn, Failed, NodePorts, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import sub_issue_body
 from cogworks.nodes.replies import DividedPart, InterfaceName, Plan, PlannedItem
@@ -205,3 +205,6 @@ def effects_of(task: NodeTask, ordered: tuple[PlannedItem, ...]) -> tuple[Effect
         for other in sorted(set(item.depends_on))
     ]
     return (*created, *links)
+
+
+NODE = BuiltIn(run=run, replies={"planning": Plan})

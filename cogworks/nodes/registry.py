@@ -10,6 +10,8 @@ Which procedure does the work of a node? One rule for all pipelines, the built-i
 
 from collections.abc import Mapping
 
+from pydantic import BaseModel
+
 from cogworks.nodes import (
     architecture,
     code_generation,
@@ -22,28 +24,37 @@ from cogworks.nodes import (
     planning,
     review,
 )
-from cogworks.nodes.contract import NodePorts, NodeProcedure, Outcome
+from cogworks.nodes.contract import BuiltIn, NodePorts, NodeProcedure, Outcome
 from cogworks.nodes.deterministic import OPERATIONS, procedure_of_script, procedure_of_service
 from cogworks.nodes.from_prompt import procedure_from_prompt
+from cogworks.nodes.replies import ConditionReply
 from cogworks.nodes.spawning import procedure_of_spawning
 from cogworks.nodes.task import NodeTask
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import NodeId
 
-NODES: Mapping[NodeId, NodeProcedure] = {
-    NodeId("intake"): intake.run,
-    NodeId("architecture"): architecture.run,
-    NodeId("interface_design"): interface_design.run,
-    NodeId("planning"): planning.run,
-    NodeId("code_generation"): code_generation.run,
-    NodeId("review"): review.run,
-    NodeId("integration"): integration.run,
-    NodeId("division"): division.run,
-    NodeId("parts"): parting.create,
-    NodeId("start"): parting.start,
+BUILT_IN: Mapping[NodeId, BuiltIn] = {
+    NodeId("intake"): intake.NODE,
+    NodeId("architecture"): architecture.NODE,
+    NodeId("interface_design"): interface_design.NODE,
+    NodeId("planning"): planning.NODE,
+    NodeId("code_generation"): code_generation.NODE,
+    NodeId("review"): review.NODE,
+    NodeId("integration"): integration.NODE,
+    NodeId("division"): division.NODE,
+    NodeId("parts"): parting.CREATING,
+    NodeId("start"): parting.STARTING,
 }
+"""Id of a node -> the node that ships with cogworks."""
+
+NODES: Mapping[NodeId, NodeProcedure] = {node_id: node.run for node_id, node in BUILT_IN.items()}
 """Id of a node -> what it does."""
 
+REPLIES: Mapping[str, type[BaseModel]] = {
+    "condition": ConditionReply,
+    **{stem: reply for node in BUILT_IN.values() for stem, reply in node.replies.items()},
+}
+"""Stem of a prompt -> type of its reply."""
 
 CALLS = {
     "comment": deterministic.comment,

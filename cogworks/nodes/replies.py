@@ -6,11 +6,10 @@ apply is empty, so that a reply can be kept as a readable file.
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from cogworks.llm.schemas import Part
-from cogworks.repair.probe.recalling import PROBE_REPLIES
-from cogworks.repair.replies import PATCH_REPLIES, Edit
+from cogworks.repair.replies import Edit
 from cogworks.vocabulary import Severity
 
 
@@ -346,23 +345,3 @@ class ConditionReply(Part):
     """`unclear` when the material does not settle the question."""
     reason: str = Field(min_length=1, max_length=600)
     """What in the material settles it, or what is missing, in one or two sentences."""
-
-
-REPLIES: dict[str, type[BaseModel]] = {
-    "architecture": Specification,
-    "code_generation": CodeChange,
-    "condition": ConditionReply,
-    "division": Division,
-    "implementation": Implementation,
-    "intake": Classification,
-    "interface_design": Interfaces,
-    "judge_tests": JudgedTests,
-    "decide_dispute": DecidedDispute,
-    "merge_conflicts": ResolvedConflicts,
-    "planning": Plan,
-    "review": ReviewPass,
-    "write_tests": WrittenTests,
-    **PATCH_REPLIES,
-    **PROBE_REPLIES,
-}
-"""Stem of a prompt -> type of its reply."""

@@ -23,9 +23,8 @@ from cogworks.nodes.artifacts import (
     without_shown_changes,
 )
 from cogworks.nodes.asking import Question, answered, conversation_about
-from cogworks.nodes.contract import Failed, NodePorts, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import BuiltIn, Failed, NodePorts, Outcome, Succeeded, Workspace, left_out
 from cogworks.nodes.intake import issue
-from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.replies import Finding, PlannedItem, ReviewPass, Suggestion
 from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
@@ -302,7 +301,7 @@ def on_touched_lines(diff: str, diagnostics: Sequence[Diagnostic]) -> tuple[Diag
 
 def rule_line(diagnostic: Diagnostic) -> str:
     """One finding of a rule in one line, with how much it matters."""
-    return f"{diagnostic_line(diagnostic)} ({diagnostic.severity.value})"
+    return f"{diagnostic.in_one_line} ({diagnostic.severity.value})"
 
 
 def blocking_findings(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
@@ -363,3 +362,6 @@ def _verdict(
         },
         summary=f"{item.key}: {summary}",
     )
+
+
+NODE = BuiltIn(run=run, replies={"review": ReviewPass})

@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError
 from cogworks.settings.config import unknown_key
+from cogworks.settings.providers import ProviderName
 from cogworks.settings.sections import ProbeConfig
 from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
@@ -85,7 +86,7 @@ class Logging(Value):
 class ModelChoice(Value):
     """`model`: who is asked; empty: as the repository's `.cogworks/config.toml` says."""
 
-    provider: Literal["", "anthropic", "openai", "bedrock", "vertex", "command", "cassette"] = ""
+    provider: Literal["", ProviderName] = ""
     name: str = ""
 
 

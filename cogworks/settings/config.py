@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +11,7 @@ from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.credentials import (
-    Clouds,
-    clouds_of,
+    Credential,
     first_credential,
     unusable_credentials,
     unusable_proxies,
@@ -167,24 +165,13 @@ class Environment(Value):
     github_app_private_key: str = Field(default="", repr=False)
     """PEM, or the path of a file that holds it."""
     github_app_installation_id: str = ""
-    llm_api_key: str = Field(default="", repr=False)
-    llm_api_key_source: str = ""
-    openai_api_key: str = Field(default="", repr=False)
-    """The key where the provider is `openai`; no key of another provider is ever in it."""
-    openai_api_key_source: str = ""
     unusable: Mapping[str, str] = {}
-    """Variable -> why the credential in it cannot be sent, or the proxy not be used; a credential's field is empty then."""
+    """Variable -> why the credential for GitHub in it cannot be sent, or the proxy not be used; a credential's field is empty then."""
     llm_provider: str = ""
     llm_model: str = ""
     """Asked by `fix` instead of the model that is configured."""
-    llm_base_url: str = ""
-    llm_command: tuple[str, ...] = ()
-    """The program that the provider `command` starts; only the operator names it."""
-    llm_command_variables: Mapping[str, str] = Field(default={}, repr=False)
-    """What that program sees of the environment besides what every program needs."""
-    openai_base_url: str = ""
-    """The address where the provider is `openai`."""
-    clouds: Clouds = Clouds()
+    variables: Mapping[str, str] = Field(default={}, repr=False)
+    """All variables: a provider of models reads its own."""
     github_api_url: str = ""
     github_graphql_url: str = ""
     github_server_url: str = ""
@@ -199,13 +186,19 @@ class Environment(Value):
     color: bool = True
     is_ci: bool = False
 
-    def refuse_unusable(self, *variables: str) -> None:
+    def refuse_unusable(self, *variables: str, credential: Credential | None = None) -> None:
         """Nothing, unless a credential that is needed now cannot be sent.
+
+        Args:
+            variables: those that are needed.
+            credential: one more that is needed, which somebody else has read.
 
         Raises:
             ConfigurationError: each such variable and why, never what it holds.
         """
-        problems = [f"`{name}` {self.unusable[name]}" for name in variables if name in self.unusable]
+        unusable = {**unusable_credentials(*filter(None, [credential])), **self.unusable}
+        needed = dict.fromkeys((*([credential.variable] if credential else []), *variables))
+        problems = [f"`{name}` {unusable[name]}" for name in needed if name in unusable]
         if problems:
             raise ConfigurationError("the environment", problems)
 
@@ -218,11 +211,8 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     """The environment as a value; `COGWORKS_GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_TOKEN` in that order."""
     env = os.environ if environ is None else environ
     github = first_credential(env, "COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
-    model = first_credential(env, "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
-    openai = first_credential(env, "COGWORKS_LLM_API_KEY", "OPENAI_API_KEY")
     app, installation = (first_credential(env, name) for name in APP_VARIABLES)
-    mode, clouds = env.get("COGWORKS_CASSETTE_MODE", ""), clouds_of(env)
-    command, command_problem = _words(env.get("COGWORKS_LLM_COMMAND", ""))
+    mode = env.get("COGWORKS_CASSETTE_MODE", "")
     run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
     return Environment(
         github_token=github.value,
@@ -230,25 +220,11 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_app_id=app.value,
         github_app_private_key=env.get("COGWORKS_GITHUB_APP_PRIVATE_KEY", ""),
         github_app_installation_id=installation.value,
-        llm_api_key=model.value,
-        llm_api_key_source=model.variable,
-        openai_api_key=openai.value,
-        openai_api_key_source=openai.variable,
-        unusable=unusable_credentials(github, model, openai, app, installation, clouds.bedrock_key)
-        | unusable_proxies(env)
-        | ({"COGWORKS_LLM_COMMAND": command_problem} if command_problem else {}),
+        unusable=unusable_credentials(github, app, installation) | unusable_proxies(env),
         # To replay is to ask a cassette, no matter who is asked otherwise.
         llm_provider="cassette" if mode == "replay" else env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_model=env.get("COGWORKS_LLM_MODEL", ""),
-        llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
-        openai_base_url=env.get("COGWORKS_LLM_BASE_URL") or env.get("OPENAI_BASE_URL", ""),
-        clouds=clouds,
-        llm_command=command,
-        llm_command_variables={
-            name: env[name]
-            for name in env.get("COGWORKS_LLM_COMMAND_ENV", "").replace(",", " ").split()
-            if name in env
-        },
+        variables=dict(env),
         github_api_url=env.get("GITHUB_API_URL", ""),
         github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),
         github_server_url=env.get("GITHUB_SERVER_URL", ""),
@@ -260,14 +236,6 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         color="NO_COLOR" not in env,
         is_ci=bool(env.get("CI")),
     )
-
-
-def _words(command: str) -> tuple[tuple[str, ...], str]:
-    """The words of a command as a shell would split them, and why it cannot be split; one of the two is empty."""
-    try:
-        return tuple(shlex.split(command)), ""
-    except ValueError as error:
-        return (), f"cannot be split into words ({error}); close its quotes as for a shell"
 
 
 def environments_folder(environment: Environment) -> Path:

@@ -1,8 +1,4 @@
-"""What a credential looks like that a request can carry; whatever is wrong with one, it is never shown.
-
-What the providers `bedrock` and `vertex` take from the environment is read under the names of the vendor's own client.
-Credentials are found by the clouds' own libraries; only a key of Bedrock's own is read here.
-"""
+"""What a credential looks like that a request can carry; whatever is wrong with one, it is never shown."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -76,30 +72,3 @@ def _proxy_problem(address: str) -> str:
     if parts.scheme not in ("http", "https"):
         return f"is of a kind of proxy that cogworks does not speak to; {remedy}"
     return ""
-
-
-class Clouds(Value):
-    """Where models are at clouds, and who asks."""
-
-    aws_region: str = ""
-    bedrock_key: Credential = Field(default=Credential(), repr=False)
-    bedrock_base_url: str = ""
-    """Empty: Bedrock of the region."""
-    vertex_project: str = ""
-    """Empty: that of the credentials."""
-    vertex_region: str = ""
-    vertex_base_url: str = ""
-    """Empty: Vertex AI of the region."""
-
-
-def clouds_of(env: Mapping[str, str]) -> Clouds:
-    """The part of an environment that is about clouds."""
-    base_url = env.get("COGWORKS_LLM_BASE_URL", "")
-    return Clouds(
-        aws_region=env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION", ""),
-        bedrock_key=first_credential(env, "AWS_BEARER_TOKEN_BEDROCK"),
-        bedrock_base_url=base_url or env.get("ANTHROPIC_BEDROCK_BASE_URL", ""),
-        vertex_project=env.get("ANTHROPIC_VERTEX_PROJECT_ID") or env.get("GOOGLE_CLOUD_PROJECT", ""),
-        vertex_region=env.get("CLOUD_ML_REGION", ""),
-        vertex_base_url=base_url or env.get("ANTHROPIC_VERTEX_BASE_URL", ""),
-    )

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from cogworks.settings.providers import USUAL, ProviderName
 from cogworks.vocabulary import Value
 
 _SHOWN_BELOW = "docs/specs", "specifications"
@@ -206,7 +207,7 @@ class LlmConfig(Value):
 
     model: str = Field(min_length=1)
     """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
-    provider: Literal["anthropic", "openai", "bedrock", "vertex", "command", "cassette"] = "anthropic"
+    provider: ProviderName = USUAL
     api: Literal["auto", "responses", "chat"] = "auto"
     """How the provider `openai` is spoken to; `auto`: the Responses API at OpenAI, Chat Completions anywhere else."""
     max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)

@@ -29,9 +29,9 @@ from cogworks.evaluation.cases import Case, places_of, sample_cases, sample_reco
 from cogworks.evaluation.judging import StageMeter, Verdict, judged, new_failures, selection
 from cogworks.evaluation.report import Result, Stage, Transactions
 from cogworks.llm.budget import dollars
-from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.cassette_files import file_stem
 from cogworks.llm.provider import Provider
+from cogworks.llm.providers.cassette import CassetteProvider
 from cogworks.removal import temporary_folder
 from cogworks.repair.consulting import Consulted
 from cogworks.repair.options import Options

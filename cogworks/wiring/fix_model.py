@@ -62,7 +62,7 @@ def open_model(
     with ExitStack() as opened:
         if provider is None:
             try:
-                heard = Heard(silence_of(config))
+                heard = Heard(silence_of(config, environment))
                 model = opened.enter_context(open_provider(config, environment, heard=heard))
                 provider = AnnouncingProvider(model, during, heard=heard)
                 config = priced(config, environment)

@@ -2,29 +2,26 @@
 
 import os
 import random
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from decimal import Decimal
 from functools import partial
-from importlib.resources import as_file
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cogworks.errors import PermissionRefused, UsageError
+from cogworks.errors import UsageError
 from cogworks.leaving import in_log_of_actions, secrets_of
 from cogworks.llm.budget import Budget, Price, PriceList, Secures, shipped_prices
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
+from cogworks.llm.opening import opening_of
 from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
-from cogworks.llm.waiting import AnnouncingProvider, Heard
+from cogworks.llm.waiting import AnnouncingProvider, Heard, Waits
 from cogworks.llm.withholding import Withholding
 from cogworks.settings.config import Config, Environment, child_environment
-from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.sections import Price as ConfiguredPrice
 from cogworks.telling import During
 from cogworks.tools.records import redactor_of
@@ -32,7 +29,6 @@ from cogworks.tools.records import redactor_of
 if TYPE_CHECKING:
     # A repair of a checkout makes no visit and need not load what one does.
     from cogworks.engine.ports import SessionOrder
-    from cogworks.llm.providers.openai import OpenAIProvider
     from cogworks.packs.choosing import FrozenPacks
 
 _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
@@ -138,22 +134,14 @@ def priced(config: Config, environment: Environment) -> Config:
     """
     llm = config.llm
     free = {model: _FREE for model in llm.named if model not in prices_of(config).models}
-    if not free or not is_local(environment.llm_provider or llm.provider, environment):
+    if not free or not opening_of(asked(config, environment)).is_local(environment):
         return config
     return config.model_copy(update={"llm": llm.model_copy(update={"prices": {**llm.prices, **free}})})
 
 
-def is_local(provider: str, environment: Environment) -> bool:
-    """Whether a provider is a server of this machine, which needs no key and costs nothing.
-
-    Raises:
-        ConfigurationError: its address cannot be used.
-    """
-    if provider != "openai":
-        return False
-    from cogworks.llm.providers.openai import BASE_URL, is_of_this_machine
-
-    return is_of_this_machine(environment.openai_base_url or BASE_URL)
+def asked(config: Config, environment: Environment) -> str:
+    """The provider that is asked: the environment's goes first."""
+    return environment.llm_provider or config.llm.provider
 
 
 def prices_of(config: Config) -> PriceList:
@@ -165,9 +153,14 @@ def prices_of(config: Config) -> PriceList:
     return shipped_prices().with_configured(configured)
 
 
-def silence_of(config: Config) -> float | None:
-    """After how many seconds without a word of its server a question ends; None: a program answers, which has one limit."""
-    return None if config.llm.provider == "command" else config.llm.stall_timeout_s
+def silence_of(config: Config, environment: Environment) -> float | None:
+    """After how many seconds without a word of its server a question ends; None: a reply comes as a whole.
+
+    Raises:
+        UsageError: there is no such provider.
+    """
+    opening = opening_of(asked(config, environment))
+    return None if opening.has_one_limit else config.llm.stall_timeout_s
 
 
 def announced_while_waiting(during: During) -> Callable[..., AbstractContextManager[Provider]]:
@@ -177,7 +170,7 @@ def announced_while_waiting(during: During) -> Callable[..., AbstractContextMana
     def opened(
         config: Config, environment: Environment, *, left_s: Callable[[], float | None] = lambda: None
     ) -> Iterator[Provider]:
-        heard = Heard(silence_of(config))
+        heard = Heard(silence_of(config, environment))
         with open_provider(config, environment, left_s=left_s, heard=heard) as provider:
             yield AnnouncingProvider(provider, during, heard=heard, left_s=left_s)
 
@@ -204,20 +197,22 @@ def open_provider(
         ConfigurationError: its key or its address cannot be used.
         UsageError: there is no such provider, or nothing can be recorded.
     """
-    name = environment.llm_provider or config.llm.provider
-    ask = partial(_opened, name, config, environment, left_s=left_s, heard=heard or Heard())
+    name, heard = asked(config, environment), heard or Heard()
+    opening = opening_of(name)
+    waits = Waits(heard.pause, random.random, left_s, config.llm.stall_timeout_s, heard)
+    ask = partial(opening.open, config.llm, environment, waits)
     match environment.cassette_mode:
         case "":
             with ask() as provider:
                 yield provider
         case "record":
-            from cogworks.llm.cassette import RecordingProvider
+            from cogworks.llm.providers.cassette import RecordingProvider
 
             folder = _recorded_into(environment, name)
             with ask() as provider:
                 yield RecordingProvider(provider, folder, redact=redactor_of(child_environment()).text)
         case "replay-or-record":
-            from cogworks.llm.cassette import ReplayingProvider
+            from cogworks.llm.providers.cassette import ReplayingProvider
 
             folder = _recorded_into(environment, name)
             with ExitStack() as stack:
@@ -252,123 +247,6 @@ def _recorded_into(environment: Environment, provider: str) -> Path:
             f"`COGWORKS_CASSETTE_MODE` is {mode!r}, and `COGWORKS_CASSETTE_DIR` names several; name the one to record into."
         )
     return Path(environment.cassette_dir)
-
-
-@contextmanager
-def _opened(
-    name: str,
-    config: Config,
-    environment: Environment,
-    *,
-    left_s: Callable[[], float | None],
-    heard: Heard,
-) -> Iterator[Provider]:
-    match name:
-        case "cassette":
-            from cogworks.llm.cassette import CassetteProvider
-
-            with ExitStack() as stack:
-                named = [Path(each) for each in environment.cassette_dir.split(os.pathsep) if each]
-                if not named:
-                    shipped = as_file(package_files("cogworks") / "demo" / "cassettes")
-                    named.append(stack.enter_context(shipped))
-                redact = redactor_of(child_environment()).text
-                yield CassetteProvider(*named, misses=_misses(named[0], environment), redact=redact)
-        case "anthropic":
-            from cogworks.llm.providers.anthropic import AnthropicProvider
-
-            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
-            if not environment.llm_api_key:
-                raise PermissionRefused(
-                    "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`."
-                )
-            with AnthropicProvider(
-                environment.llm_api_key,
-                sleep=heard.pause,
-                jitter=random.random,
-                base_url=environment.llm_base_url or None,
-                left_s=left_s,
-                stall_s=config.llm.stall_timeout_s,
-                heard=heard,
-            ) as provider:
-                yield provider
-        case "bedrock" | "vertex":
-            from cogworks.wiring.clouds import cloud_provider
-
-            with cloud_provider(
-                name, environment, left_s=left_s, stall_s=config.llm.stall_timeout_s, heard=heard
-            ) as provider:
-                yield provider
-        case "command":
-            from cogworks.llm.providers.command import CommandProvider
-
-            variables = _seen_by_program(environment)
-            yield CommandProvider(program_of(environment), environment=variables, left_s=left_s)
-        case "openai":
-            environment.refuse_unusable(environment.openai_api_key_source, *PROXY_VARIABLES)
-            if not environment.openai_api_key and not is_local("openai", environment):
-                raise PermissionRefused(
-                    "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `OPENAI_API_KEY`."
-                )
-            with openai_of(config.llm.api, environment)(
-                environment.openai_api_key,
-                sleep=heard.pause,
-                jitter=random.random,
-                base_url=environment.openai_base_url or None,
-                left_s=left_s,
-                stall_s=config.llm.stall_timeout_s,
-                heard=heard,
-            ) as provider:
-                yield provider
-        case other:
-            raise UsageError(
-                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic, openai, bedrock, vertex, command and cassette."
-            )
-
-
-def openai_of(api: str, environment: Environment) -> "type[OpenAIProvider]":
-    """Who speaks the API that is configured; `auto`: the newer one at OpenAI itself, which no other server has whole."""
-    from cogworks.llm.providers.openai import BASE_URL, OpenAIProvider
-    from cogworks.llm.providers.responses import ResponsesProvider
-
-    is_theirs = (environment.openai_base_url or BASE_URL).rstrip("/") == BASE_URL
-    is_newer = api == "responses" or (api == "auto" and is_theirs)
-    return ResponsesProvider if is_newer else OpenAIProvider
-
-
-def program_of(environment: Environment) -> tuple[str, ...]:
-    """The program of the provider `command`, wherever it is started, and its arguments.
-
-    Raises:
-        ConfigurationError: the variable cannot be split into words.
-        UsageError: it names none, or none that this machine has.
-    """
-    environment.refuse_unusable("COGWORKS_LLM_COMMAND")
-    if not environment.llm_command:
-        raise UsageError(
-            "the provider `command` needs a program. Name it in `COGWORKS_LLM_COMMAND`; a repository cannot."
-        )
-    name, *arguments = environment.llm_command
-    path = shutil.which(name, path=_seen_by_program(environment).get("PATH", os.defpath))
-    if path is None:
-        raise UsageError(
-            f"`COGWORKS_LLM_COMMAND` names the program `{name}`, which is not on this machine or cannot be executed. "
-            "Install it, or write where it is."
-        )
-    return (os.path.abspath(path), *arguments)  # noqa: PTH100 - a link's own name may be what the program goes by
-
-
-def _seen_by_program(environment: Environment) -> dict[str, str]:
-    from cogworks.llm.providers.command import PASSED_ON
-
-    ours = child_environment()
-    passed = {name: ours[name] for name in PASSED_ON if name in ours}
-    return {**passed, **environment.llm_command_variables}
-
-
-def _misses(directory: Path, environment: Environment) -> Path:
-    writable = os.access(directory, os.W_OK)
-    return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"
 
 
 def _exact(amount: float) -> Decimal:

@@ -17,7 +17,7 @@ from cogworks.errors import ConfigurationError, MachineUnfit, UsageError
 from cogworks.forge import diagnosis
 from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
-from cogworks.llm.providers import anthropic, openai
+from cogworks.llm.opening import opening_of
 from cogworks.packs.declared import Pack
 from cogworks.packs.telling import on_the_shelf
 from cogworks.pipeline.parser import pipelines_of
@@ -40,8 +40,8 @@ from cogworks.settings.config import (
 )
 from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.for_services import package_index_settings
-from cogworks.wiring.clouds import CLOUDS, has_credentials
-from cogworks.wiring.model import check_model, is_local, program_of
+from cogworks.settings.providers import USUAL
+from cogworks.wiring.model import asked, check_model
 from cogworks.wiring.services import services_of
 
 MODEL = "model"
@@ -100,12 +100,9 @@ def repository_trials(
         coding_policy(files)
         return Check(name="nodes", status="ok", found="prompts, schemas and policies of every node fit")
 
-    provider = environment.llm_provider or config.llm.provider
-
     def model() -> Check:
-        refuse_unusable_door(environment, provider)
+        door = _door_check(environment, asked(config, environment))
         check_model(config, files, environment)
-        door = _door_check(environment, provider)
         return door.model_copy(update={"found": f"{door.found}; {config.llm.model} has a price"})
 
     def languages() -> Check:
@@ -162,43 +159,21 @@ def packs_check(texts: Mapping[str, str | None], config: Config) -> Check | None
 
 def provider_trial(environment: Environment) -> Trial:
     """Whether the provider could be asked, where no repository says which; nothing is sent."""
-    provider = environment.llm_provider or "anthropic"
-
-    def door() -> Check:
-        refuse_unusable_door(environment, provider)
-        return _door_check(environment, provider)
-
-    return Trial(MODEL, door)
+    return Trial(MODEL, lambda: _door_check(environment, environment.llm_provider or USUAL))
 
 
 def _door_check(environment: Environment, provider: str) -> Check:
-    key: str | bool = environment.openai_api_key if provider == "openai" else environment.llm_api_key
-    if provider in CLOUDS:
-        key = has_credentials(provider, environment)
-    return diagnosis.model_check(
-        provider, has_key=bool(key), is_of_this_machine=is_local(provider, environment)
-    )
-
-
-def refuse_unusable_door(environment: Environment, provider: str) -> None:
-    """Nothing, unless a key, an address or a program of this machine cannot be used, which nobody in the repository can mend.
+    """Whether the model can be asked; nothing is sent.
 
     Raises:
-        UsageError: it names the variable, never a secret in it.
+        UsageError: a key, an address or a program of this machine cannot be used, which nobody in the repository can mend. It
+            names the variable, never a secret in it.
     """
     try:
-        if provider == "anthropic":
-            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
-            anthropic.endpoint(environment.llm_base_url or anthropic.BASE_URL)
-        elif provider == "openai":
-            environment.refuse_unusable(environment.openai_api_key_source, *PROXY_VARIABLES)
-            openai.endpoint(environment.openai_base_url or openai.BASE_URL)
-        elif provider in CLOUDS:
-            has_credentials(provider, environment)
-        elif provider == "command":
-            program_of(environment)
+        door = opening_of(provider).readiness(environment)
     except ConfigurationError as error:
         raise UsageError(str(error)) from error
+    return Check(name=MODEL, status="failed" if door.remedy else "ok", found=door.found, remedy=door.remedy)
 
 
 def served(environment: Environment, files: Mapping[str, str], names: Sequence[str]) -> list[Served]:

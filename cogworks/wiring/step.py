@@ -26,7 +26,7 @@ from cogworks.github.meter import Requests
 from cogworks.github.permissions import People
 from cogworks.github.reading import HabitFile, SnapshotReader
 from cogworks.github.writer import Writer, may_report
-from cogworks.leaving import UNMISTAKABLE_CHARS
+from cogworks.leaving import UNMISTAKABLE_CHARS, secrets_of
 from cogworks.ledger.record import kept
 from cogworks.machine_kind import machine_kind
 from cogworks.nodes.registry import NODES
@@ -236,8 +236,7 @@ def open_copies(
 
 def hiding(environment: Environment) -> Callable[[str], str]:
     """Takes the credentials of this machine and tokens of known services out of what a ledger keeps."""
-    clouds = environment.clouds.bedrock_key.value
-    secrets = (environment.github_token, environment.llm_api_key, environment.openai_api_key, clouds)
+    secrets = (environment.github_token, *secrets_of(environment.variables))
     # A shorter one is a word as well, and a state has to stay readable.
     return partial(kept, secrets=tuple(each for each in secrets if len(each) >= UNMISTAKABLE_CHARS))
 

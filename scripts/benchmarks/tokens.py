@@ -8,9 +8,9 @@ import click
 
 from cogworks.demo.facts import cassette_folder
 from cogworks.llm.budget import shipped_prices
-from cogworks.llm.cassette import Cassette
 from cogworks.llm.cassette_files import Recording
 from cogworks.llm.costtree import Costs
+from cogworks.llm.providers.cassette import Cassette
 
 NODES: Mapping[str, str] = {
     "intake": "Intake",

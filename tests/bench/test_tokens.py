@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.demo.facts import cassette_folder
-from cogworks.llm.cassette import Cassette
+from cogworks.llm.providers.cassette import Cassette
 from scripts.benchmarks.tokens import ALL, NODES, Row, rows, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "sight.md"

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Executor
 from cogworks.cycle.results import ActionResult, Payload
-from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.provider import ModelReply, ModelRequest
+from cogworks.llm.providers.cassette import CassetteProvider
 
 FOREVER_S = 600.0
 

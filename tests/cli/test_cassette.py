@@ -5,8 +5,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cogworks.cli.cassette import cassette
-from cogworks.llm.cassette import CassetteMiss, CassetteProvider, RecordingProvider
 from cogworks.llm.provider import Message, ModelRequest
+from cogworks.llm.providers.cassette import CassetteMiss, CassetteProvider, RecordingProvider
 from tests.fakes import ScriptedModel, finished
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cogworks.cli.main import main
 from cogworks.evaluation.report import Report, Result, without_clock
-from cogworks.llm.cassette import Cassette
+from cogworks.llm.providers.cassette import Cassette
 from cogworks.wiring.evaluation import write_samples
 from tests.codebase.repositories import git
 from tests.evaluation.golden import FOLDER

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.cli.main import main
-from cogworks.llm.cassette import RecordingProvider
+from cogworks.llm.providers.cassette import RecordingProvider
 from cogworks.repair.instance import Instance, parse_instance
 from cogworks.repair.options import Options
 from cogworks.settings.config import read_environment

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.llm.cassette import CassetteProvider, RecordingProvider
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.providers.anthropic import AnthropicProvider
+from cogworks.llm.providers.cassette import CassetteProvider, RecordingProvider
 from cogworks.llm.providers.command import CommandProvider
 from cogworks.llm.providers.openai import OpenAIProvider
 from tests.asked import question

@@ -11,8 +11,8 @@ from cogworks.demo.person import Person
 from cogworks.demo.play import TakesStep, play
 from cogworks.demo.scenarios import Scenario, recorded_replies
 from cogworks.demo.stage import Stage
-from cogworks.llm.cassette import Cassette, Misses
 from cogworks.llm.provider import Provider
+from cogworks.llm.providers.cassette import Cassette, Misses
 from tests import forking
 from tests.demo.staging import staged
 from tests.end_to_end.scene import HOST_ENVIRONMENT, Ended

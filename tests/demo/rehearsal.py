@@ -25,11 +25,11 @@ from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.forge.effects import CommitFiles, CreateSubIssue, OpenPullRequest, PushBranch
 from cogworks.llm.budget import Budget, shipped_prices
-from cogworks.llm.cassette import Cassette
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage
+from cogworks.llm.providers.cassette import Cassette
 from cogworks.nodes.contract import Asks, DomainService, Succeeded
 from cogworks.nodes.registry import NODES
 from cogworks.nodes.task import NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem

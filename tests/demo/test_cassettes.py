@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from cogworks.demo.facts import acceptance_test, cassette_folder
-from cogworks.llm.cassette import Cassette, CassetteProvider
 from cogworks.llm.cassette_files import Recording
-from cogworks.nodes.replies import REPLIES
+from cogworks.llm.providers.cassette import Cassette, CassetteProvider
+from cogworks.nodes.registry import REPLIES
 from tests.codebase.repositories import git
 from tests.demo.rehearsal import Done, Rehearsal
 from tests.limits import ENDS_WITHIN_S

@@ -17,9 +17,9 @@ from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.showing import Verdict, judge
 from cogworks.ledger.record import read_state
 from cogworks.llm.budget import shipped_prices
-from cogworks.llm.cassette import Cassette
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import Usage
+from cogworks.llm.providers.cassette import Cassette
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from tests.end_to_end.killing import Moment, killed_step
 from tests.end_to_end.scene import Ended, Scene, copy_of, open_scene

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from cogworks.canonical import canonical_text
-from cogworks.llm.cassette import Cassette
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
+from cogworks.llm.providers.cassette import Cassette
 
 CHARS_PER_TOKEN = 4
 _NUMBERED = re.compile(r"(.*?-)(\d+)((?:-again)?)")

@@ -6,7 +6,6 @@ from cogworks.forge.diagnosis import (
     clock_check,
     configuration_check,
     git_check,
-    model_check,
     permission_check,
     python_check,
     repository_check,
@@ -130,35 +129,3 @@ def test_every_file_of_the_configuration_is_read(files: dict[str, str], status: 
     assert check.status == status
     assert words in check.found
     assert (config is not None) == (status == "ok")
-
-
-@pytest.mark.parametrize(
-    ("provider", "has_key", "status", "own"),
-    [
-        ("cassette", False, "ok", ""),
-        ("anthropic", True, "ok", ""),
-        ("anthropic", False, "failed", "`ANTHROPIC_API_KEY`"),
-        ("openai", True, "ok", ""),
-        ("openai", False, "failed", "`OPENAI_API_KEY`"),
-    ],
-)
-def test_a_model_needs_a_key_unless_it_is_recorded(
-    provider: str, has_key: bool, status: str, own: str
-) -> None:
-    check = model_check(provider, has_key=has_key)
-
-    assert check.status == status
-    assert own in check.remedy
-
-
-@pytest.mark.parametrize(
-    ("has_key", "found"),
-    [
-        (False, "a server of this machine; no key is needed"),
-        (True, "a key for openai is set"),
-    ],
-)
-def test_a_server_of_this_machine_needs_no_key(has_key: bool, found: str) -> None:
-    check = model_check("openai", has_key=has_key, is_of_this_machine=True)
-
-    assert (check.status, check.found) == ("ok", found)

@@ -7,7 +7,7 @@ import pytest
 
 from cogworks.llm.prompts import shipped_prompts, shipped_schemas
 from cogworks.llm.schemas import full_schema, reduced_schema, schema_text
-from cogworks.nodes.replies import REPLIES
+from cogworks.nodes.registry import REPLIES
 from tests.limits import ENDS_WITHIN_S
 
 ROOT = Path(__file__).resolve().parents[2]

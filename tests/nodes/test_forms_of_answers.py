@@ -12,7 +12,7 @@ import pytest
 
 from cogworks.llm.replies import Misfits, read_reply
 from cogworks.llm.schemas import full_schema
-from cogworks.nodes.replies import REPLIES
+from cogworks.nodes.registry import REPLIES
 
 Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]

@@ -1,8 +1,7 @@
 """Does every node of the default pipeline have a procedure, and every question a prompt and a reply type?"""
 
 from cogworks.llm.prompts import shipped_prompts
-from cogworks.nodes.registry import NODES
-from cogworks.nodes.replies import REPLIES
+from cogworks.nodes.registry import NODES, REPLIES
 from cogworks.nodes.review import PASSES
 
 

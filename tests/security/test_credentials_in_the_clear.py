@@ -10,7 +10,7 @@ import pytest
 from cogworks.errors import ConfigurationError
 from cogworks.services.python.index_gateway import Gateway, Unreachable
 from cogworks.services.python.package_index import Indexes
-from cogworks.settings.config import Config, Environment
+from cogworks.settings.config import Config, read_environment
 from cogworks.settings.sections import LlmConfig
 from cogworks.wiring.model import open_provider
 from tests import forking
@@ -47,8 +47,8 @@ def test_no_token_passes_the_wire_unencrypted(tmp_path: Path, wire: Listener, co
 
 
 def test_no_key_of_a_model_passes_the_wire_unencrypted(wire: Listener) -> None:
-    environment = Environment(
-        llm_api_key="key", llm_api_key_source="ANTHROPIC_API_KEY", llm_base_url="http://llm.example"
+    environment = read_environment(
+        {"ANTHROPIC_API_KEY": "key", "COGWORKS_LLM_BASE_URL": "http://llm.example"}
     )
     config = Config(llm=LlmConfig(model="claude-sonnet-5-5"))
 

@@ -27,8 +27,9 @@ from cogworks.github.failed_checks import JobLogs
 from cogworks.github.meter import Requests
 from cogworks.github.rest import RestClient
 from cogworks.llm.providers.anthropic import assembly
-from cogworks.llm.providers.http_door import HttpDoor, Waits
+from cogworks.llm.providers.http_door import HttpDoor
 from cogworks.llm.providers.refusals import Refused
+from cogworks.llm.waiting import Waits
 from cogworks.vocabulary import BranchName
 
 # The clock is the real one: what is dribbled would go on for minutes.

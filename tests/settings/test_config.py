@@ -19,7 +19,6 @@ from cogworks.settings.config import (
     read_environment,
     require_config,
 )
-from cogworks.settings.credentials import Clouds
 from cogworks.settings.for_services import package_index_settings
 from cogworks.settings.sections import LabelConfig, LlmConfig, label_clashes
 
@@ -175,9 +174,6 @@ def test_an_empty_variable_is_no_token() -> None:
         "COGWORKS_GITHUB_TOKEN",
         "GH_TOKEN",
         "GITHUB_TOKEN",
-        "COGWORKS_LLM_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
         *APP_VARIABLES,
     ],
 )
@@ -191,54 +187,43 @@ def test_a_credential_that_no_request_can_carry_is_refused_by_the_name_of_its_va
 
     assert f"the environment has 1 problem(s):\n  - `{variable}` " in str(refused.value)
     assert "cret" not in str(refused.value) + repr(found)
-    assert found.model_dump(exclude={"unusable", "work_dir"}) == (
-        read_environment({}).model_dump(exclude={"unusable", "work_dir"})
+    others = {"unusable", "work_dir", "variables"}
+    assert found.model_dump(exclude=others) == (
+        read_environment({}).model_dump(exclude=others)
         | {name: variable for name in _SOURCES if variable in _SOURCES[name]}
     )
 
 
-_SOURCES = {
-    "github_token_source": ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"),
-    "llm_api_key_source": ("COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY"),
-    "openai_api_key_source": ("COGWORKS_LLM_API_KEY", "OPENAI_API_KEY"),
-}
+_SOURCES = {"github_token_source": ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_the_line_end_of_a_file_behind_a_credential_is_left_out(end: str) -> None:
-    found = read_environment({"GH_TOKEN": f"s3cret{end}", "ANTHROPIC_API_KEY": f"k{end}"})
+    found = read_environment({"GH_TOKEN": f"s3cret{end}"})
 
-    assert (found.github_token, found.llm_api_key, found.unusable) == ("s3cret", "k", {})
+    assert (found.github_token, found.unusable) == ("s3cret", {})
 
 
 def test_everything_else_comes_from_the_environment_too(tmp_path: Path) -> None:
-    found = read_environment(
-        {
-            "ANTHROPIC_API_KEY": "provider's",
-            "COGWORKS_LLM_API_KEY": "own",
-            "COGWORKS_LLM_PROVIDER": "cassette",
-            "COGWORKS_LLM_BASE_URL": "http://model",
-            "COGWORKS_CASSETTE_DIR": "/recorded",
-            "GITHUB_API_URL": "http://hub/api/v3",
-            "GITHUB_GRAPHQL_URL": "http://hub/api/graphql",
-            "GITHUB_SERVER_URL": "http://hub",
-            "GITHUB_RUN_ID": "12",
-            "GITHUB_RUN_ATTEMPT": "3",
-            "XDG_CACHE_HOME": str(tmp_path),
-            "NO_COLOR": "",
-            "CI": "true",
-        }
-    )
+    variables = {
+        "COGWORKS_LLM_PROVIDER": "cassette",
+        "COGWORKS_LLM_MODEL": "my-model",
+        "COGWORKS_CASSETTE_DIR": "/recorded",
+        "GITHUB_API_URL": "http://hub/api/v3",
+        "GITHUB_GRAPHQL_URL": "http://hub/api/graphql",
+        "GITHUB_SERVER_URL": "http://hub",
+        "GITHUB_RUN_ID": "12",
+        "GITHUB_RUN_ATTEMPT": "3",
+        "XDG_CACHE_HOME": str(tmp_path),
+        "NO_COLOR": "",
+        "CI": "true",
+    }
+    found = read_environment(variables)
 
     assert found == Environment(
-        llm_api_key="own",
-        llm_api_key_source="COGWORKS_LLM_API_KEY",
-        openai_api_key="own",
-        openai_api_key_source="COGWORKS_LLM_API_KEY",
         llm_provider="cassette",
-        llm_base_url="http://model",
-        openai_base_url="http://model",
-        clouds=Clouds(bedrock_base_url="http://model", vertex_base_url="http://model"),
+        llm_model="my-model",
+        variables=variables,
         cassette_dir="/recorded",
         github_api_url="http://hub/api/v3",
         github_graphql_url="http://hub/api/graphql",
@@ -248,43 +233,8 @@ def test_everything_else_comes_from_the_environment_too(tmp_path: Path) -> None:
         color=False,
         is_ci=True,
     )
-    assert read_environment({"ANTHROPIC_API_KEY": "provider's"}).llm_api_key == "provider's"
     assert read_environment({"HOME": "/home/ada"}).work_dir == "/home/ada/.cache/cogworks"
     assert read_environment({"COGWORKS_WORK_DIR": "/elsewhere"}).work_dir == "/elsewhere"
-
-
-def test_the_program_of_the_model_is_split_as_a_shell_would_and_sees_the_variables_that_are_named() -> None:
-    found = read_environment(
-        {
-            "COGWORKS_LLM_COMMAND": "ask --as 'a b'",
-            "COGWORKS_LLM_COMMAND_ENV": "TOKEN, ADDRESS UNSET",
-            "TOKEN": "s3cret",
-            "ADDRESS": "here",
-        }
-    )
-
-    assert found.llm_command == ("ask", "--as", "a b")
-    assert found.llm_command_variables == {"TOKEN": "s3cret", "ADDRESS": "here"}
-    assert "s3cret" not in repr(found)
-
-
-def test_a_program_of_the_model_with_an_open_quote_is_refused_by_the_name_of_its_variable() -> None:
-    found = read_environment({"COGWORKS_LLM_COMMAND": "ask 's3cret"})
-
-    with pytest.raises(
-        ConfigurationError, match="`COGWORKS_LLM_COMMAND` cannot be split into words"
-    ) as caught:
-        found.refuse_unusable("COGWORKS_LLM_COMMAND")
-    assert "s3cret" not in str(caught.value)
-
-
-def test_each_provider_has_its_own_key_and_address() -> None:
-    found = read_environment(
-        {"ANTHROPIC_API_KEY": "one", "OPENAI_API_KEY": "other", "OPENAI_BASE_URL": "http://there"}
-    )
-
-    assert (found.llm_api_key, found.llm_base_url) == ("one", "")
-    assert (found.openai_api_key, found.openai_base_url) == ("other", "http://there")
 
 
 def test_secrets_are_not_shown() -> None:

@@ -69,7 +69,7 @@ LATER = {
     "cogworks.llm.gateway", "cogworks.wiring.fix_model", "jinja2", "cogworks.codegen.suitability", "cogworks.codegen.repairing", "cogworks.repair.planning", "cogworks.injection.detecting", "jsonschema", "snowballstemmer",
 }  # fmt: skip
 SELDOM = (
-    "rich", "pygments", "boto3", "cogworks.llm.cassette", "cogworks.llm.providers.clouds", "cogworks.llm.providers.command",
+    "rich", "pygments", "boto3", "cogworks.llm.providers.cassette", "cogworks.llm.providers.clouds", "cogworks.llm.providers.command",
     "cogworks.llm.providers.openai", "cogworks.llm.providers.anthropic", "cogworks.pipeline.graph", "cogworks.forge", "cogworks.packs",
 )  # fmt: skip
 """What draws for people, providers that may not be the one that is asked, and what only the work on an issue needs."""

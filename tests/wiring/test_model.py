@@ -13,9 +13,10 @@ import pytest
 
 from cogworks.engine.ports import SessionOrder
 from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.llm.cassette import Cassette
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelRequest, Usage
+from cogworks.llm.providers.cassette import Cassette
+from cogworks.llm.providers.command import program_of
 from cogworks.llm.providers.openai import OpenAIProvider
 from cogworks.llm.providers.responses import ResponsesProvider
 from cogworks.llm.waiting import Heard
@@ -30,7 +31,7 @@ from cogworks.wiring.model import (
     gateway_for,
     open_provider,
     priced,
-    program_of,
+    silence_of,
 )
 from tests.asked import question
 from tests.fakes import ScriptedModel, finished
@@ -208,6 +209,13 @@ def test_a_program_beside_the_caller_is_found_from_the_empty_folder_it_runs_in(
         said = provider.complete(question())
 
     assert (program_of(own), said.text) == ((str(program), "--fast"), "here")
+
+
+@pytest.mark.parametrize(("named", "silence_s"), [("", 300.0), ("command", None)])
+def test_a_program_that_answers_in_one_piece_may_be_silent(named: str, silence_s: float | None) -> None:
+    config = parse_config('[llm]\nmodel = "mine"\n')
+
+    assert silence_of(config, Environment(llm_provider=named)) == silence_s
 
 
 LOCAL = parse_config('[llm]\nmodel = "local-model"\nprovider = "openai"\n')

@@ -285,9 +285,7 @@ def test_a_node_asks_a_model_of_this_machine_without_a_price(tmp_path: Path) -> 
     order, _ = visit_of(tmp_path)
     config = parse_config('[llm]\nmodel = "local-1"\nprovider = "openai"\n')
     here = read_environment({"COGWORKS_WORK_DIR": str(tmp_path), "OPENAI_BASE_URL": "http://localhost:1"})
-    there = here.model_copy(
-        update={"openai_base_url": "", "openai_api_key": "k", "openai_api_key_source": "OPENAI_API_KEY"}
-    )
+    there = here.model_copy(update={"variables": {"OPENAI_API_KEY": "k"}})
 
     def session(environment: Environment) -> AbstractContextManager[Session]:
         return open_session(replace(order, config=config), environment, copy_of_nothing, print)

@@ -78,7 +78,9 @@ def test_every_model_that_may_be_asked_needs_a_price_and_none_on_this_machine(
     environment: Environment, named: str
 ) -> None:
     text = f'[llm]\nmodel = "claude-sonnet-5-5"\n{named}'
-    here = environment.model_copy(update={"llm_provider": "openai", "openai_base_url": "http://localhost:1"})
+    here = environment.model_copy(
+        update={"llm_provider": "openai", "variables": {"OPENAI_BASE_URL": "http://localhost:1"}}
+    )
 
     assert "model 'other' has no price" in of_repository(environment, text)["model"].found
     assert of_repository(here, text)["model"].status == "ok"
@@ -117,7 +119,8 @@ def test_a_program_that_cannot_be_asked_is_found_with_and_without_a_repository(
 
 
 def test_a_program_that_is_there_needs_no_key(environment: Environment) -> None:
-    own = environment.model_copy(update={"llm_provider": "command", "llm_command": (sys.executable,)})
+    named_program = {"COGWORKS_LLM_COMMAND": sys.executable}
+    own = environment.model_copy(update={"llm_provider": "command", "variables": named_program})
 
     for found in (of_repository(own, PRICED)["model"], named(examined([provider_trial(own)]))["model"]):
         assert found.status == "ok"

@@ -13,8 +13,9 @@ from pydantic import BaseModel, ValidationError
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.providers.http_door import address
 from cogworks.llm.providers.messages_stream import MessageAssembly
-from cogworks.llm.providers.over_http import HttpProvider
+from cogworks.llm.providers.over_http import HttpProvider, KeyedOpening
 from cogworks.llm.providers.refusals import Complaint, Count, Mask, Refused, no_reply, page, refused
+from cogworks.settings.sections import LlmConfig
 
 API_VERSION = "2026-10-21"
 BASE_URL = "https://api.anthropic.com"
@@ -181,3 +182,18 @@ def count_body(request: ModelRequest) -> dict[str, Any]:
 def assembly(mask: Mask) -> MessageAssembly:
     """A reply that is about to come in events."""
     return MessageAssembly(_reply, complaint, mask=mask)
+
+
+class _Opening(KeyedOpening):
+    keys = ("COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
+    addresses = ("COGWORKS_LLM_BASE_URL",)
+
+    def spoken(self, llm: LlmConfig, base_url: str) -> type[HttpProvider]:
+        del llm, base_url
+        return AnthropicProvider
+
+    def door(self, base_url: str) -> httpx.URL:
+        return endpoint(base_url or BASE_URL)
+
+
+OPENING = _Opening()

@@ -14,10 +14,12 @@ from pydantic import BaseModel, ValidationError
 
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
 from cogworks.llm.provider import ModelRequest
-from cogworks.llm.providers.clouds import CloudProvider, Hides, missing_extra
+from cogworks.llm.providers.clouds import CloudOpening, CloudProvider, Hides, missing_extra
 from cogworks.llm.providers.events import Event
-from cogworks.llm.providers.http_door import Waits
 from cogworks.llm.providers.refusals import Complaint, Mask, page
+from cogworks.llm.waiting import Waits
+from cogworks.settings.config import Environment
+from cogworks.settings.credentials import PROXY_VARIABLES, first_credential
 
 try:
     from botocore.auth import SigV4Auth
@@ -198,3 +200,20 @@ def _event(message: EventStreamMessage) -> Event:
     kind = str(headers.get(":exception-type") or headers.get(":error-code") or "error")
     error = {"type": _KINDS.get(kind, "api_error"), "message": str(payload.get("message", kind))}
     return Event("error", json.dumps({"type": "error", "error": error}))
+
+
+class _Opening(CloudOpening):
+    name = "bedrock"
+    remedy = "Set `AWS_PROFILE`, or `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or `AWS_BEARER_TOKEN_BEDROCK`."
+
+    def provider(self, environment: Environment, waits: Waits) -> BedrockProvider:
+        """Its variables have the names that the vendor's own client gives them."""
+        given = environment.variables
+        key = first_credential(given, "AWS_BEARER_TOKEN_BEDROCK")
+        environment.refuse_unusable(*PROXY_VARIABLES, credential=key)
+        region = given.get("AWS_REGION") or given.get("AWS_DEFAULT_REGION", "")
+        base_url = given.get("COGWORKS_LLM_BASE_URL") or given.get("ANTHROPIC_BEDROCK_BASE_URL")
+        return BedrockProvider(Signature(region, key=key.value), waits=waits, base_url=base_url or None)
+
+
+OPENING = _Opening()

@@ -3,6 +3,8 @@
 Signing is the cloud's own library; it is imported when the provider is opened, and is there only with its extra.
 """
 
+import random
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -11,12 +13,16 @@ from typing import Any, ClassVar
 import httpx
 
 from cogworks.canonical import canonical_text
-from cogworks.errors import NodeFailed, UsageError
+from cogworks.errors import NodeFailed, PermissionRefused, UsageError
+from cogworks.llm.opening import Opening, Readiness
 from cogworks.llm.provider import ModelReply, ModelRequest
 from cogworks.llm.providers import anthropic
-from cogworks.llm.providers.http_door import HttpDoor, Waits, address
+from cogworks.llm.providers.http_door import HttpDoor, address
 from cogworks.llm.providers.over_http import BehindADoor
 from cogworks.llm.providers.refusals import Complaint, Mask, Refused, refused
+from cogworks.llm.waiting import Waits
+from cogworks.settings.config import Environment
+from cogworks.settings.sections import LlmConfig
 
 _FORM = "output_config"
 
@@ -108,6 +114,29 @@ def _in_words(request: ModelRequest) -> ModelRequest:
     )
     system = "\n\n".join(part for part in (request.system, form) if part)
     return request.model_copy(update={"system": system, "output_schema": {}})
+
+
+class CloudOpening(Opening):
+    """Opens a provider that signs with what a cloud's own library finds out about who we are."""
+
+    name: ClassVar[str]
+    remedy: ClassVar[str]
+    """What to do where there are no credentials."""
+
+    @abstractmethod
+    def provider(self, environment: Environment, waits: Waits) -> CloudProvider:
+        """As `open`."""
+
+    def open(self, llm: LlmConfig, environment: Environment, waits: Waits) -> CloudProvider:
+        del llm
+        return self.provider(environment, waits)
+
+    def readiness(self, environment: Environment) -> Readiness:
+        try:
+            self.provider(environment, Waits(time.sleep, random.random)).close()
+        except PermissionRefused:
+            return Readiness(found=f"no credentials for {self.name}", remedy=self.remedy)
+        return Readiness(found=f"credentials for {self.name} were found")
 
 
 Hides = Callable[[str], None]

@@ -5,12 +5,14 @@ Only the operator names it, in `COGWORKS_LLM_COMMAND`: it runs outside the isola
 
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from pydantic import TypeAdapter, ValidationError, field_validator
@@ -22,10 +24,15 @@ from cogworks.errors import (
     NodeFailed,
     PermissionRefused,
     TryAgainLater,
+    UsageError,
 )
 from cogworks.leaving import masked
+from cogworks.llm.opening import Opening, Readiness
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.providers.refusals import Count
+from cogworks.llm.waiting import Waits
+from cogworks.settings.config import Environment
+from cogworks.settings.sections import LlmConfig
 from cogworks.vocabulary import Value
 
 MAX_OUTPUT_BYTES = 16_000_000
@@ -188,3 +195,52 @@ def _tail(file: BinaryIO) -> str:
     file.seek(max(0, size - 4000))
     lines = [line for line in masked(file.read().decode(errors="replace")).splitlines() if line.strip()]
     return " / ".join(lines[-_TAIL_LINES:]) or "nothing on standard error"
+
+
+class _Opening(Opening):
+    has_one_limit = True
+
+    @contextmanager
+    def open(self, llm: LlmConfig, environment: Environment, waits: Waits) -> Iterator[CommandProvider]:
+        del llm
+        program = program_of(environment)
+        yield CommandProvider(program, environment=_seen(environment.variables), left_s=waits.left_s)
+
+    def readiness(self, environment: Environment) -> Readiness:
+        program_of(environment)
+        return Readiness(found=f"the program of `{_SETTING}`; no key is needed")
+
+
+OPENING = _Opening()
+
+
+def program_of(environment: Environment) -> tuple[str, ...]:
+    """The program that the operator names, wherever it is started, and its arguments.
+
+    Raises:
+        ConfigurationError: the variable cannot be split into words.
+        UsageError: it names none, or none that this machine has.
+    """
+    try:
+        words = shlex.split(environment.variables.get(_SETTING, ""))
+    except ValueError as error:
+        problem = f"`{_SETTING}` cannot be split into words ({error}); close its quotes as for a shell"
+        raise ConfigurationError("the environment", [problem]) from error
+    if not words:
+        raise UsageError(
+            f"the provider `command` needs a program. Name it in `{_SETTING}`; a repository cannot."
+        )
+    name, *arguments = words
+    path = shutil.which(name, path=_seen(environment.variables).get("PATH", os.defpath))
+    if path is None:
+        raise UsageError(
+            f"`{_SETTING}` names the program `{name}`, which is not on this machine or cannot be executed. "
+            "Install it, or write where it is."
+        )
+    return (os.path.abspath(path), *arguments)  # noqa: PTH100 - a link's own name may be what the program goes by
+
+
+def _seen(variables: Mapping[str, str]) -> dict[str, str]:
+    """What the program sees of the variables of our environment: what every program needs, and those that the operator names."""
+    named = variables.get("COGWORKS_LLM_COMMAND_ENV", "").replace(",", " ").split()
+    return {name: variables[name] for name in (*PASSED_ON, *named) if name in variables}

@@ -2,10 +2,9 @@
 
 import math
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ from cogworks.leaving import masked
 from cogworks.llm.provider import BrokenReply, ModelReply
 from cogworks.llm.providers.events import Assembly, Event, Events
 from cogworks.llm.providers.refusals import Mask, Refused, no_reply, without
+from cogworks.llm.waiting import Waits
 from cogworks.loopback import is_loopback
 from cogworks.retrying import Again, End, Policy, doubling, retried
 from cogworks.settings.credentials import cleaned, credential_problem
@@ -30,9 +30,6 @@ MAX_ANSWER_BYTES = 32_000_000
 MAX_STREAM_BYTES = 256_000_000
 """Of a stream, which is not kept: for each token it takes up to a few hundred bytes."""
 MAX_EVENT_BYTES = 4_000_000
-STALL_S = 300.0
-"""Without anything of a reply, before it is given up."""
-
 BRIEFLY_S = 10.0
 """For an answer that one can do without."""
 
@@ -50,24 +47,6 @@ class Decipher(Protocol):
     def __call__(
         self, status: int, headers: Mapping[str, str], body: bytes, *, mask: Mask
     ) -> ModelReply | Refused: ...
-
-
-@dataclass(frozen=True)
-class Waits:
-    """How long one waits for whom, and how."""
-
-    sleep: Callable[[float], None]
-    """Waits so many seconds."""
-    jitter: Callable[[], float]
-    """0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter."""
-    left_s: Callable[[], float | None] = lambda: None
-    """What is left of the caller's time; nobody waits longer for a reply. None: no limit."""
-    stall_s: float = STALL_S
-    """How long one waits for the next part of a reply; lines that only keep a connection alive are none."""
-    heard: Callable[[int], None] = lambda _: None
-    """Gets with each part how many bytes the model has said so far."""
-    now: Callable[[], float] = time.monotonic
-    """Seconds that only run forward."""
 
 
 class StreamReader(Protocol):

@@ -18,9 +18,11 @@ from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.providers.chat_stream import ChatAssembly
 from cogworks.llm.providers.http_door import address
-from cogworks.llm.providers.over_http import HttpProvider
+from cogworks.llm.providers.over_http import HttpProvider, KeyedOpening
 from cogworks.llm.providers.refusals import Complaint, Count, Mask, Refused, no_reply, page, refused
 from cogworks.loopback import is_loopback
+from cogworks.settings.config import Environment
+from cogworks.settings.sections import LlmConfig
 
 BASE_URL = "https://api.openai.com/v1"
 ADDRESSES = "COGWORKS_LLM_BASE_URL or OPENAI_BASE_URL"
@@ -257,11 +259,6 @@ def endpoint(base_url: str, tail: str = "/chat/completions") -> httpx.URL:
     return address(base_url, f"{version}{tail}", example=BASE_URL, variable=ADDRESSES)
 
 
-def is_of_this_machine(base_url: str) -> bool:
-    """Whether questions stay on this machine, where neither a key nor a price is needed."""
-    return is_loopback(endpoint(base_url).host)
-
-
 def _has_no_path(base_url: str) -> bool:
     try:
         return httpx.URL(base_url.strip()).path in {"", "/"}
@@ -291,3 +288,26 @@ class OpenAIProvider(HttpProvider):
             if not isinstance(answer, Misunderstood):
                 return answer
             spoken = self._dialect = answer.dialect
+
+
+class _Opening(KeyedOpening):
+    keys = ("COGWORKS_LLM_API_KEY", "OPENAI_API_KEY")
+    addresses = ("COGWORKS_LLM_BASE_URL", "OPENAI_BASE_URL")
+
+    def spoken(self, llm: LlmConfig, base_url: str) -> type[HttpProvider]:
+        """By `auto` the newer API at OpenAI itself: no other server has the whole of it."""
+        from cogworks.llm.providers.responses import ResponsesProvider  # noqa: PLC0415 - it knows this module
+
+        is_theirs = (base_url or BASE_URL).rstrip("/") == BASE_URL
+        is_newer = llm.api == "responses" or (llm.api == "auto" and is_theirs)
+        return ResponsesProvider if is_newer else OpenAIProvider
+
+    def door(self, base_url: str) -> httpx.URL:
+        return endpoint(base_url or BASE_URL)
+
+    def is_local(self, environment: Environment) -> bool:
+        """Many local servers speak this API; they want neither a key nor a price."""
+        return is_loopback(self.door(self.base_url(environment)).host)
+
+
+OPENING = _Opening()

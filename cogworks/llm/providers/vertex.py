@@ -10,8 +10,10 @@ from urllib.parse import quote
 import httpx
 
 from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater
-from cogworks.llm.providers.clouds import CloudProvider, Hides, missing_extra
-from cogworks.llm.providers.http_door import Waits
+from cogworks.llm.providers.clouds import CloudOpening, CloudProvider, Hides, missing_extra
+from cogworks.llm.waiting import Waits
+from cogworks.settings.config import Environment
+from cogworks.settings.credentials import PROXY_VARIABLES
 
 try:
     import google.auth
@@ -115,3 +117,20 @@ def usual_url(region: str) -> str:
     if region in {"us", "eu"}:
         return f"https://aiplatform.{region}.rep.googleapis.com/v1"
     return f"https://{'' if region == 'global' else f'{region}-'}aiplatform.googleapis.com/v1"
+
+
+class _Opening(CloudOpening):
+    name = "vertex"
+    remedy = "Run `gcloud auth application-default login`, or set `GOOGLE_APPLICATION_CREDENTIALS`."
+
+    def provider(self, environment: Environment, waits: Waits) -> VertexProvider:
+        """Its variables have the names that the vendor's own client gives them."""
+        environment.refuse_unusable(*PROXY_VARIABLES)
+        given = environment.variables
+        tokens = Tokens(given.get("ANTHROPIC_VERTEX_PROJECT_ID") or given.get("GOOGLE_CLOUD_PROJECT", ""))
+        base_url = given.get("COGWORKS_LLM_BASE_URL") or given.get("ANTHROPIC_VERTEX_BASE_URL")
+        region = given.get("CLOUD_ML_REGION", "")
+        return VertexProvider(tokens, region, waits=waits, base_url=base_url or None)
+
+
+OPENING = _Opening()

@@ -19,7 +19,7 @@ from cogworks.errors import (
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.anthropic import decipher, request_body, request_headers
 from cogworks.llm.providers.refusals import Refused
-from cogworks.nodes.replies import REPLIES
+from cogworks.nodes.registry import REPLIES
 from tests.asked import corrected as request
 from tests.asked import question
 

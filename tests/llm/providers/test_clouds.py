@@ -20,12 +20,12 @@ from botocore.session import get_session
 from google.auth.exceptions import RefreshError, TransportError
 
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
+from cogworks.llm.opening import opening_of
 from cogworks.llm.provider import BrokenReply, ModelReply
 from cogworks.llm.providers.bedrock import BedrockProvider, Signature
-from cogworks.llm.providers.http_door import Waits
 from cogworks.llm.providers.vertex import Tokens, VertexProvider, usual_url
+from cogworks.llm.waiting import Waits
 from cogworks.settings.config import parse_config, read_environment
-from cogworks.wiring.clouds import has_credentials
 from cogworks.wiring.model import open_provider
 from tests.asked import question
 from tests.cloud_wires import CLOUD_WIRES, PROJECT, REGION, FakeCredentials, session
@@ -349,7 +349,9 @@ def test_what_is_missing_is_told_before_anything_is_sent(  # noqa: PLR0917 - one
     with pytest.raises(error, match=says), open_provider(config(provider), read_environment(environ)):
         pytest.fail("was opened")
     if error is PermissionRefused:
-        assert has_credentials(provider, read_environment(environ)) is False
+        readiness = opening_of(provider).readiness(read_environment(environ))
+        assert readiness.found == f"no credentials for {provider}"
+        assert readiness.remedy
 
 
 @pytest.mark.parametrize(("provider", "library"), [("bedrock", "botocore"), ("vertex", "google")])

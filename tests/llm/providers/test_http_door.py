@@ -11,8 +11,9 @@ from cogworks.bounded_http import authorities_for
 from cogworks.errors import InvalidReply, TryAgainLater
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.events import Event
-from cogworks.llm.providers.http_door import MAX_ANSWER_BYTES, MAX_EVENT_BYTES, HttpDoor, Waits
+from cogworks.llm.providers.http_door import MAX_ANSWER_BYTES, MAX_EVENT_BYTES, HttpDoor
 from cogworks.llm.providers.refusals import Complaint, Mask, Refused, broken_off, refused
+from cogworks.llm.waiting import Waits
 
 URL = httpx.URL("https://api.test/v1/ask")
 

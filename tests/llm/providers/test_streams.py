@@ -21,8 +21,9 @@ from cogworks.llm.gateway import STREAM_TRIES, Gateway, ModelSettings, ReplyReco
 from cogworks.llm.prompts import shipped_prompts
 from cogworks.llm.provider import BROKEN_OFF, BrokenReply, ModelReply, Provider, Usage
 from cogworks.llm.providers.anthropic import decipher, request_body
-from cogworks.llm.providers.http_door import HttpDoor, Waits
+from cogworks.llm.providers.http_door import HttpDoor
 from cogworks.llm.providers.refusals import Refused
+from cogworks.llm.waiting import Waits
 from tests.asked import MODEL, question
 from tests.exhaustive import examples
 from tests.fakes import ScriptedModel

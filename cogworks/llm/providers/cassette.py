@@ -3,14 +3,20 @@
 Which recorded replies may answer the prompts that changed since?
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
+from importlib.resources import as_file
+from importlib.resources import files as package_files
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from cogworks.errors import ConfigurationError, UsageError
+from cogworks.leaving import masked, secrets_of
 from cogworks.llm.cassette_files import (
     Recording,
     file_stem,
@@ -20,8 +26,12 @@ from cogworks.llm.cassette_files import (
     recording_of,
     recording_text,
 )
+from cogworks.llm.opening import Opening, Readiness
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider
 from cogworks.llm.replies import parse_json, schema_problems
+from cogworks.llm.waiting import Waits
+from cogworks.settings.config import Environment
+from cogworks.settings.sections import LlmConfig
 
 RECORDING_SUFFIX = ".toml"
 PROMPT_SUFFIX = ".prompt.md"
@@ -295,3 +305,28 @@ def _refusal(cassette: Cassette, request: ModelRequest) -> str | None:
         f"the schema changed so that the reply in {cassette.recording_path(request.purpose)} no longer fits:\n"
         f"{listed}\nEdit the reply or record it again."
     )
+
+
+class _Opening(Opening):
+    @contextmanager
+    def open(self, llm: LlmConfig, environment: Environment, waits: Waits) -> Iterator[CassetteProvider]:
+        del llm, waits
+        with ExitStack() as stack:
+            named = [Path(each) for each in environment.cassette_dir.split(os.pathsep) if each]
+            if not named:
+                shipped = as_file(package_files("cogworks") / "demo" / "cassettes")
+                named.append(stack.enter_context(shipped))
+            redact = partial(masked, secrets=secrets_of(environment.variables))
+            yield CassetteProvider(*named, misses=_misses(named[0], environment), redact=redact)
+
+    def readiness(self, environment: Environment) -> Readiness:
+        del environment
+        return Readiness(found="recorded replies; no key is needed")
+
+
+OPENING = _Opening()
+
+
+def _misses(directory: Path, environment: Environment) -> Path:
+    writable = os.access(directory, os.W_OK)
+    return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from cogworks.errors import ConfigurationError
-from cogworks.llm.cassette import (
+from cogworks.llm.provider import Message, ModelRequest
+from cogworks.llm.providers.cassette import (
     Cassette,
     CassetteMiss,
     CassetteProvider,
@@ -12,7 +13,6 @@ from cogworks.llm.cassette import (
     proposed_rekeyings,
     rekey,
 )
-from cogworks.llm.provider import Message, ModelRequest
 from tests.fakes import ScriptedModel, finished
 
 SCHEMA: dict[str, object] = {

@@ -1,0 +1,9 @@
+"""The providers of models, by name: each has a module of that name in `cogworks.llm.providers`, which says how it is opened."""
+
+from typing import Literal, get_args
+
+ProviderName = Literal["anthropic", "openai", "bedrock", "vertex", "command", "cassette"]
+
+PROVIDERS: tuple[str, ...] = get_args(ProviderName)
+USUAL: ProviderName = "anthropic"
+"""Who is asked where nobody names one."""
