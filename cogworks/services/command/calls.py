@@ -10,7 +10,8 @@ _MOST_CALLS = 200
 """Of one script, all levels together."""
 _MOST_CHARS = 20_000
 """A longer text is one command, as it stands."""
-_JOINT = re.compile(r"&&|;")
+_PART = re.compile(r"""(?:[^&;'"\\]|\\.|(?<!&)&(?!&)|'[^']*'|"(?:\\.|[^"\\])*"|['"\\])++""", re.DOTALL)
+"""What stands between `&&` and `;`, which are no joints where they are quoted."""
 _MANAGER = r"(?:npm|pnpm|yarn|bun)"
 _MANAGER_FLAG = r"(?:-s|--silent|--parallel|--sequential|--stream|--aggregate-output|--no-bail|--if-present|--color|run|run-script)"
 _NAME = r"\w[\w:.-]{0,79}"
@@ -121,7 +122,7 @@ class _Reading:
         steps: list[Step] = []
         if len(script) > _MOST_CHARS:
             return [Step("", "", script)]
-        for part in filter(None, (each.strip() for each in _JOINT.split(script))):
+        for part in filter(None, (each.strip() for each in _PART.findall(script))):
             calling = _parted(part)
             inner = self._called(calling.command, callers)
             if inner is None:

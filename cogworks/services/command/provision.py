@@ -4,7 +4,7 @@ import os
 import pwd
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,11 @@ from cogworks.services.command.managers import Manager
 from cogworks.services.command.newer_node import installing_node, newer_node, node_here
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
+from cogworks.services.command.refused_node import node_instead
 from cogworks.services.command.toolchains import Toolchain, how_to_get, packaged_version, toolchain_of
 from cogworks.services.python.building.checkout import Checkout, checkout_of, store_of, text_of
 from cogworks.services.python.keeping import Kept, made_environment
+from cogworks.services.python.pythons import NotBuilt
 from cogworks.services.setup.layers import FILES, HOME
 from cogworks.services.setup.registries import TOGETHER, VARIABLE, not_reached_by, own_registries
 from cogworks.services.setup.setups import Setup, setup_key
@@ -130,6 +132,12 @@ def _maker(
 
     home = machine.home or Path(pwd.getpwuid(os.getuid()).pw_dir)
     proxies = dict(own_registries(machine.settings, home).variables).get("GOPROXY", "")
+    printed = list[str]()
+
+    def hinted(text: str) -> tuple[str, ...]:
+        printed.append(text)
+        return hints(text)
+
     means = running.Means(
         machine.isolation,
         # What a setup installs comes before what is on this machine, as it does in every run.
@@ -138,13 +146,33 @@ def _maker(
         home,
         readable=tools.readable,
         variables=own_cache(tools.variables, proxies),
-        hints=hints,
+        hints=hinted,
     )
 
     def make(place: Path, left_s: float) -> Mapping[str, Any]:
-        return running.set_up(setup, running.Ground(checkout), means, place, limit_s=left_s)
+        begun_s, ground = time.monotonic(), running.Ground(checkout)
+        try:
+            return running.set_up(setup, ground, means, place, limit_s=left_s)
+        except NotBuilt:
+            again = _with_node_asked_for(setup, printed)
+            if again is None:
+                raise
+        left_s = max(left_s - (time.monotonic() - begun_s), 1.0)
+        noted = running.set_up(again, ground, means, place, limit_s=left_s)
+        return {**noted, "notes": [f"{again.why}: `{again.lines[0]}` ran first", *noted["notes"]]}
 
     return make
+
+
+def _with_node_asked_for(setup: Setup, printed: Sequence[str]) -> Setup | None:
+    """A default setup that begins with the Node.js that something asked for while it ran; None: nothing did."""
+    wanted, why = node_instead(printed[-1]) if printed and not _is_configured(setup) else ("", "")
+    line = installing_node(wanted) if wanted else ""
+    return setup._replace(lines=(line, *setup.lines), why=why) if line else None
+
+
+def _is_configured(setup: Setup) -> bool:
+    return setup.source.startswith(".cogworks/") or bool(setup.script.strip())
 
 
 def _of_layer(provision: Provision, place: Path, noted: Mapping[str, Any], *, started: float) -> Provision:
@@ -202,7 +230,7 @@ def _with_node(setup: Setup, recipe: Recipe, ground: Ground, machine: Machine) -
     if not setup.lines or shutil.which("npm", path=machine.search_path) is None:
         return setup
     here = node_here(os.pathsep.join([*ground.toolchain.folders, machine.search_path]))
-    wanted, who = newer_node(recipe.node, recipe.manager, here)
+    wanted, who = newer_node(recipe.node, recipe.manager, here, test=recipe.test)
     line = installing_node(wanted) if wanted else ""
     if not line:
         return setup
@@ -254,7 +282,7 @@ def _refuse_missing(setup: Setup, manager: Manager, machine: Machine) -> None:
     Raises:
         NotReady: it names the program and how to get it.
     """
-    if setup.source.startswith(".cogworks/") or setup.script.strip():
+    if _is_configured(setup):
         return
     for program in (line.split()[0] for line in setup.lines):
         if program != setup.brings and shutil.which(program, path=machine.search_path) is None:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cogworks.services.command.managers import Manager
+from cogworks.services.command.newer_node import newer_node
 from cogworks.services.command.toolchains import how_to_get
 
 _VERSION = r"v?(\d{1,4}(?:\.\d{1,4}){0,2})"
@@ -58,6 +60,15 @@ def refused_node(printed: str, lines: Sequence[str]) -> str:
     )
     problem = f"{refusal.who} asks for {wanted}, and this machine has {refusal.here}: {getting}"
     return f"{problem}{_unchecked(refusal, lines)}."
+
+
+def node_instead(printed: str) -> tuple[str, str]:
+    """The range of npm of a Node.js with which such an installation would not have ended, and why; both empty where none is known."""
+    refusal = _refusal(printed)
+    wanted, _ = newer_node(refusal.wanted, Manager(), refusal.here) if refusal else ("", "")
+    if refusal is None or not wanted:
+        return "", ""
+    return wanted, f"{refusal.who} asks for Node.js `{refusal.wanted}`, and this machine has {refusal.here}"
 
 
 def _refusal(printed: str) -> _Refusal | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cogworks.services.command.managers import Manager
 from cogworks.services.command.newer_node import installing_node, newer_node, node_here
-from tests.services.command.commanding import needs, outcomes, report_of
+from tests.services.command.commanding import ask, needs, outcomes, report_of
 from tests.services.command.npm_packages import npm_package
 from tests.services.command.package_registries import registries_up
 from tests.services.command.test_managers import OF_NPM, asked_for, isolated, machine_with, setup_of
@@ -67,6 +67,24 @@ def test_a_pnpm_starts_under_no_older_node_than_it_knows(
     version: str, engines: str, here: str, wanted: str
 ) -> None:
     assert newer_node(engines, Manager("pnpm", version), here)[0] == wanted
+
+
+@pytest.mark.parametrize(
+    ("test", "here", "wanted"),
+    [
+        ("node --test 'test/**/*.js'", "20.20.2", "^22"),
+        ('node --import x --test --test-timeout=3 "test/*.js"', "20.20.2", "^22"),
+        ("node --test 'test/**/*.js'", "21.0.0", ""),
+        ("node --test test/**/*.js", "20.20.2", "^22"),
+        ("node --test test/*.js", "20.20.2", ""),
+        ("node --test 'test'", "20.20.2", ""),
+        ("vitest 'test/*.js'", "20.20.2", ""),
+    ],
+)
+def test_patterns_behind_the_option_for_tests_want_a_node_that_reads_them(
+    test: str, here: str, wanted: str
+) -> None:
+    assert newer_node("", Manager(), here, test=test)[0] == wanted
 
 
 @given(st.text(max_size=40), st.from_regex(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}", fullmatch=True))
@@ -141,3 +159,42 @@ def test_the_setup_and_all_runs_find_the_newer_node(is_there: bool, tmp_path: Pa
     assert made.choices[0].why.startswith("package.json asks for Node.js 97.1 or newer")
     assert [("v97.1.5" in test) for test in outcomes(report)] == [is_there]
     assert set(outcomes(report).values()) == {"passed"}
+
+
+OLDER_ELSEWHERE = """#!/bin/sh
+exec OWN --require "$(dirname "$(readlink -f "$0")")/version.cjs" "$@"
+"""
+VERSION = 'Object.defineProperty(process, "version", { value: "v97.1.5" });\n'
+
+
+@pytest.mark.slow
+@isolated
+@needs("node", "npm")
+@pytest.mark.parametrize("is_configured", [False, True], ids=["default", "configured"])
+def test_a_default_setup_that_was_refused_for_the_version_of_node_alone_is_tried_with_another(
+    is_configured: bool, tmp_path: Path
+) -> None:
+    package = installing_node("^97.1").partition('" "')[2].partition("@")[0]
+    program = OLDER_ELSEWHERE.replace("OWN", os.path.realpath(str(shutil.which("node"))))
+    node = {"bin/node": program, "bin/version.cjs": VERSION}
+    served = npm_package(package, "97.1.5", node, bin={"node": "bin/node"})
+    tool = npm_package("shop-tool", "1.0.0", {"index.js": ""}, engines={"node": "^97.1.0"})
+    manifest = {"name": "shop", "scripts": {"test": "node --test"}, "devDependencies": {"shop-tool": "^1"}}
+    files = {
+        "package.json": json.dumps(manifest),
+        ".npmrc": "engine-strict=true\n",
+        "a.test.js": 'require("node:test")(process.version, () => {});\n',
+    }
+    asked = asked_for(tmp_path, files, path=os.environ["PATH"])
+    asked.pop("commands")
+    asked |= {"settings": {"setup": ["npm install"]}} if is_configured else {}
+    with registries_up({**served, **tool}) as registry:
+        asked["environment_of_service"] = {**registry.settings, **OF_NPM}
+        response = ask("prepare", tmp_path / "repository", **asked)
+    if is_configured:
+        assert response.error is not None
+        assert "The package `shop-tool@1.0.0` asks for Node.js `^97.1.0`" in response.error.message
+        return
+    assert response.error is None
+    assert "asks for Node.js `^97.1.0`, and this machine has " in str(response.result)
+    assert outcomes(report_of(tmp_path / "repository", **asked)) == {"a.test.js::v97.1.5": "passed"}

@@ -339,6 +339,18 @@ def test_what_runs_before_the_script_is_read_like_the_script_itself() -> None:
     assert "`eslint .`" in recipe.notes[0]
 
 
+def test_a_joint_that_is_quoted_joins_nothing() -> None:
+    scripts = {
+        "clean": "node -e \"import fs from 'fs'; fs.rmSync('a && b')\"",
+        "test": "npm run clean && node -e 'a(); b()' ; it\\;s && mocha",
+    }
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test.startswith(
+        "node -e \"import fs from 'fs'; fs.rmSync('a && b')\" && node -e 'a(); b()' && it\\;s && mocha --reporter "
+    )
+
+
 def test_scripts_that_call_each_other_for_ever_are_one_script() -> None:
     recipe = recipe_of({"package.json": json.dumps({"scripts": {"test": "npm run a", "a": "npm run a"}})})
 
