@@ -273,27 +273,21 @@ def is_rule(path: str) -> bool:
     )
 
 
-_EXAMPLES = frozenset(
-    [
-        "docs",
-        "doc",
-        "docs_src",
-        "example",
-        "examples",
-        "sample",
-        "samples",
-        "demo",
-        "demos",
-        "tutorial",
-        "tutorials",
-        "benchmark",
-        "benchmarks",
-        "bench",
-    ]
+_EXAMPLES = ("example", "sample", "demo", "tutorial", "bench")
+"""What a title says that is about such code; "docs" is most often about its texts."""
+_EXAMPLE_FOLDER = re.compile(
+    r"(?:docs?|docs_src|documentation|examples?|samples?|demos?|tutorials?|bench|benchmarks?)/", re.IGNORECASE
 )
 
 
-def is_example(path: str) -> bool:
-    """Whether code lies in a folder at the root for what shows or measures how something is used."""
-    folder, is_below, _ = path.partition("/")
-    return bool(is_below) and folder.lower() in _EXAMPLES
+def is_example(path: str, title: str) -> bool:
+    """Whether code lies in a folder at the root for what shows or measures how something is used.
+
+    Args:
+        title: of a request, in lower case; what is about such code itself needs it like any other.
+    """
+    folder = _EXAMPLE_FOLDER.match(path)
+    if folder is None:
+        return False
+    stem = next((each for each in _EXAMPLES if folder[0].lower().startswith(each)), "")
+    return not stem or re.search(rf"\b{stem}", title) is None

@@ -137,7 +137,7 @@ class _Ranking:
         for place, each in enumerate(self._documents):
             guide = guidance(each.path) if each.kind is Kind.DOCUMENT else ""
             self._scores[place] *= _GUIDANCE if guide else _KIND.get(each.kind, 0.02)
-            if each.kind is Kind.SOURCE and is_example(each.path):
+            if each.kind is Kind.SOURCE and is_example(each.path, self._about.title.lower()):
                 self._scores[place] *= _EXAMPLE
             if guide and self._scores[place] > 0:
                 self._reasons[place].append(guide)

@@ -1,5 +1,6 @@
 """Which tests a writer of more of them has to see: those of the files that the request is about."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
@@ -9,7 +10,9 @@ from cogworks.sight.ranking import CERTAIN, PATH_NAMED, Ranked, subject_of
 
 _TARGETS = 4
 _MAX_COMPARED = 60
-_SAME_SUBJECT, _IN_FOLDER, _IMPORTS, _MATCHES = 2.0, 1.5, 1.5, 1.0
+_SAME_SUBJECT, _IN_FOLDER, _IMPORTS, _ALIKE, _MATCHES = 2.0, 1.5, 1.5, 1.0, 1.0
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LEAST_WORDS = 2
 _SAID = 4.0
 """Of a test whose path the request says, so that it is like that one."""
 
@@ -43,11 +46,24 @@ def _is_named(each: Ranked) -> bool:
     return PATH_NAMED in each.reasons
 
 
+def _words_of(path: str) -> frozenset[str]:
+    stem = PurePosixPath(path).name.split(".")[0]
+    return frozenset(word.lower() for word in _WORD.findall(stem)) - {"test", "tests", "spec"}
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether all words of the shorter of two names are in the other one."""
+    return len(one & other) >= _LEAST_WORDS and (one <= other or other <= one)
+
+
 def _nearness(test: str, imported: Collection[str], targets: Sequence[str]) -> Iterator[float]:
     for order, target in enumerate(targets):
         share = 1 / (1 + order)
         if subject_of(test) == subject_of(target):
             yield _SAME_SUBJECT * share
+        elif _are_alike(_words_of(test), _words_of(target)):
+            # `ssrSlot.spec.ts` for `ssrRenderSlot.ts`.
+            yield _ALIKE * share
         elif subject_of(target) == PurePosixPath(test).parent.name:
             # One file for each part of it, as `test/response/body.test.js` for `lib/response.js`.
             yield _IN_FOLDER * share

@@ -37,6 +37,18 @@ def test_code_that_shows_how_something_is_used_comes_after_the_code_that_does_it
     assert (first == "src/shop/posting.py") is is_first
 
 
+@pytest.mark.parametrize(("title", "is_first"), [("Benchmark a parcel", True), ("Wrong parcel", False)])
+def test_code_that_measures_comes_first_where_the_title_is_about_it(title: str, *, is_first: bool) -> None:
+    files = {
+        "bench/run.py": "def run():\n    return [send(parcel) for _ in range(9)]  # A parcel.\n",
+        "src/shop/post.py": "def send():\n    return 1  # The parcel.\n",
+    }
+
+    first, *_ = order(About(title=title), files=files)
+
+    assert (first == "bench/run.py") is is_first
+
+
 def test_a_path_that_is_named_comes_first() -> None:
     assert (
         order(About(title="Prices are rounded wrongly", text="I changed src/shop/mail.py"))[0]

@@ -321,6 +321,20 @@ def test_room_that_nothing_else_needs_goes_to_the_tests_near_for_whoever_writes_
     assert shown["tests/test_pricing.py"].reasons[0] == "tests near"
 
 
+def test_tests_are_near_whose_name_has_words_of_the_file_that_they_are_about() -> None:
+    unlike = "def test_all():\n    assert render('the slot')\n"
+    files = {
+        "src/ssrRenderSlot.py": "def ssr_render_slot(slot):\n    return slot\n",
+        "tests/test_ssrSlot.py": "def test_named():\n    assert render('x')\n",
+        **{f"tests/test_render{number}.py": unlike for number in range(4)},
+    }
+    about = About(title="Wrong", wanted=("src/ssrRenderSlot.py",), wants_tests=True, most_tests=1)
+
+    near = [each.path for each in first_view(index_of(files), about).files if "tests near" in each.reasons]
+
+    assert near == ["tests/test_ssrSlot.py"]
+
+
 def test_what_was_looked_at_before_for_the_same_work_is_shown_though_the_request_does_not_say_it() -> None:
     steps = "\n\n".join(
         f"def step_{number}(value):\n    return value * {number}\n" + f"    # {number}\n" * 20
