@@ -101,18 +101,25 @@ def implementation_opening(
     known = _known(task, workspace, item)
     paths = {file.path for file in handed_over.files}
     languages = {PurePosixPath(path).suffix for path in (*suite, *paths)} if suite else None
+    for_testers = {path for path in workspace.files() if _is_for_testers(path, suite)}
     others = [
         path
         for path in workspace.files()
-        if is_test_path(path) and path not in paths and not _is_foreign_script(path, languages)
+        if is_test_path(path)
+        and path not in paths
+        and not _is_foreign_script(path, languages)
+        and path not in for_testers
     ]
     plan = item.model_dump(mode="json", exclude={"test_specification"})
     view = _view(task, ports, item, known, apart=sorted(paths), hidden=others, looked=ports.looked())
     variables = {
         **known,
         "interfaces": _interfaces(known, view),
-        "sub_item": {**plan, "files": _without_tests(item.files)},
-        "dependencies": [{**each, "files": _without_tests(each["files"])} for each in known["dependencies"]],
+        "sub_item": {**plan, "files": _without_tests(item.files, but=for_testers)},
+        "dependencies": [
+            {**each, "files": _without_tests(each["files"], but=for_testers)}
+            for each in known["dependencies"]
+        ],
         "findings": [finding for finding in findings_to_resolve(task) if finding["file"] not in paths],
         "handed_over": handed_over.model_dump(mode="json"),
         **view_variables(view),
@@ -125,6 +132,13 @@ def _is_foreign_script(path: str, languages: Collection[str] | None) -> bool:
     if languages is None or kind_of(path) not in (Kind.SOURCE, Kind.TEST):
         return False
     return not is_in_tests(path) and PurePosixPath(path).suffix not in languages
+
+
+def _is_for_testers(path: str, suite: Collection[str]) -> bool:
+    """Whether a file is code of the project for those who test with it, like `werkzeug/test.py`: none of its tests is known to be there."""
+    place = PurePosixPath(path)
+    is_plain = place.stem in ("test", "tests") and not is_in_tests(path) and len(place.parts) > 1
+    return is_plain and kind_of(path) is Kind.TEST and bool(suite) and path not in suite
 
 
 def judging_variables(
@@ -186,8 +200,8 @@ def _interfaces(known: Mapping[str, Any], view: FirstView) -> list[dict[str, Any
     return [file.model_dump() for file in shown_once(known["interfaces"], view)]
 
 
-def _without_tests(paths: Sequence[str]) -> list[str]:
-    return [path for path in paths if not is_test_path(path)]
+def _without_tests(paths: Sequence[str], *, but: Collection[str]) -> list[str]:
+    return [path for path in paths if path in but or not is_test_path(path)]
 
 
 def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The repository's tests as a node runs them, and which of a slow suite go first."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.repair.proof import Guard
 from cogworks.repair.transact.measure import file_of, with_hidden_tests
 from cogworks.repair.unloaded import MAX_NAMED, Unloaded, causes, library_remedies, unloaded_of
+
+_PORT = re.compile(r"(\b127(?:\.\d{1,3}){3}|\blocalhost|\[::1\]):\d{1,5}\b")
 
 
 def run_suite(ports: NodePorts, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
@@ -37,7 +40,7 @@ def run_part(
 
 
 def _isolation_reported(ports: NodePorts, report: TestReport, who: str) -> TestReport:
-    for text in report.blocked:
+    for text in _together(report.blocked):
         ports.say_once(f"{who}: the isolation around the tests met this: {text}")
     if report.unprotected:
         ports.say_once(
@@ -45,6 +48,18 @@ def _isolation_reported(ports: NodePorts, report: TestReport, who: str) -> TestR
             "`cogworks doctor` says what to install."
         )
     return report
+
+
+def _together(blocked: Sequence[str]) -> list[str]:
+    """What isolation refused, once for all tests that met the same; ports differ from run to run."""
+    alike: dict[str, list[str]] = {}
+    for text in blocked:
+        test, _, what = text.partition(": ")
+        alike.setdefault(_PORT.sub(r"\1", what), []).append(test)
+    return [
+        f"{tests[0]}{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}: {what}"
+        for what, tests in alike.items()
+    ]
 
 
 Scope = Sequence[str] | None

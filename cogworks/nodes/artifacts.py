@@ -370,7 +370,6 @@ def _whole_item(task: NodeTask) -> WholeItem:
         description=right or task.item.body.strip() or title,
         files=tuple(classification["affected_modules"]),
         test_specification="Show what the issue is about: fail before the change and pass with it.",
-        acceptance_criteria=("What the issue says is right holds.",),
     )
 
 

@@ -158,6 +158,8 @@ class WholeItem(PlannedItem):
 
     key: str = Field(pattern=r"^#[0-9]+$")
     """The issue as people write it."""
+    acceptance_criteria: tuple[str, ...] = ()
+    """What the issue says is right is in the description."""
 
 
 class Plan(Part):

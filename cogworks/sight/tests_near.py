@@ -46,14 +46,15 @@ def _is_named(each: Ranked) -> bool:
     return PATH_NAMED in each.reasons
 
 
+def are_named_alike(one: str, other: str) -> bool:
+    """Whether all words of the shorter of two names are in the other one: `ssrSlot.spec.ts` and `ssrRenderSlot.ts`."""
+    words, others = _words_of(one), _words_of(other)
+    return len(words & others) >= _LEAST_WORDS and (words <= others or others <= words)
+
+
 def _words_of(path: str) -> frozenset[str]:
     stem = PurePosixPath(path).name.split(".")[0]
     return frozenset(word.lower() for word in _WORD.findall(stem)) - {"test", "tests", "spec"}
-
-
-def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether all words of the shorter of two names are in the other one."""
-    return len(one & other) >= _LEAST_WORDS and (one <= other or other <= one)
 
 
 def _nearness(test: str, imported: Collection[str], targets: Sequence[str]) -> Iterator[float]:
@@ -61,8 +62,7 @@ def _nearness(test: str, imported: Collection[str], targets: Sequence[str]) -> I
         share = 1 / (1 + order)
         if subject_of(test) == subject_of(target):
             yield _SAME_SUBJECT * share
-        elif _are_alike(_words_of(test), _words_of(target)):
-            # `ssrSlot.spec.ts` for `ssrRenderSlot.ts`.
+        elif are_named_alike(test, target):
             yield _ALIKE * share
         elif subject_of(target) == PurePosixPath(test).parent.name:
             # One file for each part of it, as `test/response/body.test.js` for `lib/response.js`.

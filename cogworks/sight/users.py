@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from cogworks.sight.cards import Outlined
@@ -35,6 +34,8 @@ class Use(NamedTuple):
     line: int
     """From 1."""
     text: str
+    others: int = 0
+    """Of the last one of a name: how many more lines use it and are shown nowhere."""
 
 
 def changed_definitions(definitions: Sequence[Outlined], touched: Collection[int]) -> tuple[str, ...]:
@@ -90,14 +91,26 @@ def _uses(
     files = [each for each in _naming(index, name) if each.path not in but and each.kind in _ORDER]
     if len(files) > _MOST_FILES:
         return []
-    files.sort(key=lambda each: (_ORDER.index(each.kind), each.path))
-    uses: list[Use] = []
-    for each in files:
-        seen = shown.get(each.path, ())
-        lines = _in_file(index, each.path, name, is_method=is_method)
-        own = (use for use in lines if not _is_in(use.line, seen))
-        uses += islice(own, _MOST_LINES_OF_A_FILE)
-    return uses[:_MOST_LINES]
+    # What is in a file of the change is nearest to it.
+    files.sort(key=lambda each: (_ORDER.index(each.kind), each.path not in shown, each.path))
+    by_file = [
+        [
+            use
+            for use in _in_file(index, each.path, name, is_method=is_method)
+            if not _is_in(use.line, shown.get(each.path, ()))
+        ]
+        for each in files
+    ]
+    # A line of each file says more than all lines of the first.
+    in_turn = [
+        (place, at)
+        for at in range(_MOST_LINES_OF_A_FILE)
+        for place, uses in enumerate(by_file)
+        if at < len(uses)
+    ]
+    uses = [by_file[place][at] for place, at in sorted(in_turn[:_MOST_LINES])]
+    others = sum(map(len, by_file)) - len(uses)
+    return [*uses[:-1], uses[-1]._replace(others=others)] if uses else []
 
 
 def _is_in(line: int, stretches: Sequence[Stretch]) -> bool:
@@ -135,7 +148,8 @@ def uses_shown(index: Index, about: About, shown: Mapping[str, Sequence[Stretch]
     name = ""
     for use in uses_elsewhere(index, about.touched, shown, but=about.without | about.hidden):
         head = [] if use.name == name else [f"{use.name}:"]
-        more = [*lines, *head, f"  {use.path}:{use.line}: {use.text}"]
+        rest = [f"  and {use.others} more lines"] if use.others else []
+        more = [*lines, *head, f"  {use.path}:{use.line}: {use.text}", *rest]
         if tokens_of("\n".join(more)) > room:
             break
         lines, name = more, use.name

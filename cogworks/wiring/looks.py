@@ -10,8 +10,8 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.llm.conversation import Looks
 from cogworks.sight.index import Index
 from cogworks.sight.looks.governed import GovernedLooks, sight_policy
+from cogworks.sight.looks.room import Room
 from cogworks.sight.looks.running import Trials
-from cogworks.sight.looks.showing import Room
 from cogworks.sight.seen import Seen
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import NodeId

@@ -1,5 +1,9 @@
 """Of a long file of tests the coder is shown what is new; a short or new one is shown whole."""
 
+from typing import Any
+
+import pytest
+
 from cogworks.codegen.prompt import MAX_SHOWN_TOKENS, HandedOver, implementation_opening, shown_tests
 from cogworks.domain_services.messages import TestReport
 from cogworks.llm.prompts import shipped_prompts
@@ -76,3 +80,24 @@ def test_the_coder_is_told_that_a_file_is_shown_in_parts_and_how_to_see_the_rest
     words = "these are the parts with what is new, as far as there is room. A look shows the rest."
     assert words in said("tests/test_shop.py")
     assert words not in said("tests/test_sum.py")
+
+
+@pytest.mark.parametrize("key", ["A", "#7"])
+def test_an_item_is_shown_as_it_is_written(key: str) -> None:
+    item: dict[str, Any] = {
+        "key": key,
+        "title": "Quotes",
+        "description": r'`"\a"` is `a`.',
+        "files": ["src/http.py"],
+        "interfaces": [],
+        "test_specification": "None fails.",
+        "acceptance_criteria": [] if key == "#7" else [r'r"\"" is kept'],
+        "depends_on": [],
+    }
+
+    said = shipped_prompts().render_part("_sub_item", {"sub_item": item, "item": {"body": "Other."}})
+    lines = said.split('of="sub-work-item">\n')[1].split("\n</data-")[0]
+
+    criteria = "" if key == "#7" else '\nAcceptance criteria:\n- r"\\"" is kept\n'
+    title = "#7" if key == "#7" else "A: Quotes"
+    assert lines == f'{title}\n\n`"\\a"` is `a`.\n{criteria}\nTests:\n- None fails.\n\nFiles:\n- src/http.py'

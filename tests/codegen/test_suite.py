@@ -117,6 +117,15 @@ def test_what_was_blocked_is_said_line_by_line() -> None:
     ]
 
 
+def test_what_several_tests_met_is_said_once_whatever_the_port() -> None:
+    met = [f"a.py::test_{n}: tried to connect to 127.0.0.1:{n}0123, where nobody listens" for n in (1, 2, 3)]
+
+    assert said_of(blocked=(*met, "a.py::test_x: tried to connect to example.org:443")) == [
+        "A: the isolation around the tests met this: a.py::test_1 and 2 more: tried to connect to 127.0.0.1, where nobody listens",
+        "A: the isolation around the tests met this: a.py::test_x: tried to connect to example.org:443",
+    ]
+
+
 def test_what_the_walls_met_is_said_once_in_a_visit_however_often_the_tests_run() -> None:
     ports = StepPorts(ran(blocked=("test_a: tried to reach 1.2.3.4",), unprotected=("reach the network",)))
     workspace: Any = Path()

@@ -711,6 +711,20 @@ def test_a_question_for_code_cannot_be_put_into_words_without_a_hand_off() -> No
         shipped_prompts().render("implementation", {**told, "handed_over": {}})
 
 
+def test_code_for_those_who_test_with_the_project_is_not_hidden_from_the_coder() -> None:
+    scripts = {
+        "shop/test.py": "class Client: ...\n",
+        "tests/test.py": "def test_b(): ...\n",
+    }
+    place = world(written(), implemented(), files={**FILES, **scripts})
+
+    played(place)
+
+    asked = place.model.asked[1]
+    assert "shop/test.py" in asked
+    assert "tests/test.py" not in asked
+
+
 def test_a_script_of_another_language_than_all_tests_is_not_hidden_from_the_coder() -> None:
     scripts = {
         "test_wasm.js": "run()\n",
@@ -1258,8 +1272,8 @@ def test_an_edited_sub_issue_is_what_the_writer_of_the_tests_and_the_coder_are_a
         assert "Adds to the last digit." in asked
         assert "add(0.1, 0.2) is 0.3" in asked
         # Nothing of what the plan said is left; the specification may say the same.
-        assert '"add(2, 2) is 4"' in before
-        assert '"add(2, 2) is 4"' not in asked
+        assert "- add(2, 2) is 4\n" in before
+        assert "- add(2, 2) is 4\n" not in asked
     assert ["use decimals" in asked for asked in place.model.asked] == [True, False]
     assert outcome.output["test_handoff"]["request"] == digest(EDITED)
 

@@ -56,6 +56,8 @@ def test_phrases_that_hold_the_words_of_a_signature_and_give_no_orders_go_throug
     [
         "# don't override error message from content expressions",
         "Ignore the warning messages of the old driver.",
+        "# Ignore badly formatted policies (no space)",
+        "Drop malformed messages.",
         "[['A1'], [['B', '=', '100']], [['G', '=', 'A2']], ['A2'], ['A3']]",
         "def test_row(): assert cells == [a1, b1, i4]",
         "Check for unnecessary whitespace with ``git diff --check`` before you commit.",

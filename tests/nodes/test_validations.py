@@ -77,7 +77,6 @@ NO_VALIDATION = frozenset(
         "{} blocking finding(s), {} other(s)",
         "{}\n\\ No newline at end of file\n",
         "Show what the issue is about: fail before the change and pass with it.",
-        "What the issue says is right holds.",
         "specification and interfaces do",
         "Markdown; what is wanted and why, for somebody who reads only this.",
         "What the review of this change leaves for you to decide. None of it blocks; commit a suggestion, answer, or resolve it.",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from cogworks.sight.question import About
-from cogworks.sight.users import Use, changed_definitions, uses_elsewhere
+from cogworks.sight.users import Use, changed_definitions, uses_elsewhere, uses_shown
 from cogworks.sight.view import first_view
 from tests.sight.trees import SHOP, index_of
 
@@ -38,6 +38,24 @@ def test_code_comes_before_tests_and_no_file_fills_the_list() -> None:
         ("tests/test_all.py", 3),
         ("tests/test_pricing.py", 5),
     ]
+
+
+def test_a_line_of_each_file_comes_before_a_second_one_and_the_rest_is_counted() -> None:
+    uses = "from shop.pricing import rounded\n" + "rounded(1)\n" * 3
+    files = {
+        PRICING: SHOP[PRICING] + "\n\ndef net(price):\n    return rounded(price)\n",
+        **{f"src/shop/a{n}.py": uses for n in range(6)},
+    }
+    index = index_of(files)
+
+    found = uses_elsewhere(index, {PRICING: (BODY,)}, {PRICING: ((1, 9),)})
+    text = uses_shown(index, About(touched={PRICING: (BODY,)}), {PRICING: ((1, 9),)}, 1_000)
+
+    assert [use.path for use in found] == sorted(
+        {*(use.path for use in found)}, key=lambda path: (path != PRICING, path)
+    )
+    assert (found[0].path, len(found), found[-1].others) == (PRICING, 6, 13)
+    assert text.endswith("\n  and 13 more lines")
 
 
 def test_documents_imports_longer_names_and_the_definition_itself_are_no_uses() -> None:

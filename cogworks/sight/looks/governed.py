@@ -9,9 +9,11 @@ from cogworks.leaving import masked
 from cogworks.llm.conversation import MAX_LOOKS
 from cogworks.llm.prompts import delimited
 from cogworks.llm.schemas import Schema
+from cogworks.sight.looks.lines import lines_in
+from cogworks.sight.looks.room import Room
 from cogworks.sight.looks.running import Trials
 from cogworks.sight.looks.schema import GUIDE, MASKED, RUNNING, RUNNING_GUIDE, Look, RunningLook
-from cogworks.sight.looks.showing import Room, lines_in, shown
+from cogworks.sight.looks.showing import shown
 from cogworks.sight.seen import Seen
 from cogworks.tools.approvals import Approvals
 from cogworks.tools.calling import Budget, Retries

@@ -4,22 +4,18 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from typing import Protocol
 
 from cogworks.codebase.treefacts import Hit, PastCommit
 from cogworks.sight.cards import Outlined
-from cogworks.sight.index import HIDDEN, Index
-from cogworks.sight.kinds import FILLING, Kind, is_test
+from cogworks.sight.kinds import FILLING
+from cogworks.sight.looks.lines import MAX_LINES, numbered
+from cogworks.sight.looks.room import Room, definitions_in, last_of, plain, rank
 from cogworks.sight.looks.schema import Look, fitting
-from cogworks.sight.ranking import subject_of
+from cogworks.sight.looks.tests_of import tests_of
 from cogworks.sight.stretches import shortened
 
-MAX_LINES = 400
-MAX_READ_CHARS = 18_000
-"""Of one stretch of a file, in whole lines."""
 _MAX_LINES_OF_MANY = 120
 """Of each of several definitions of one name."""
 MAX_HITS = 40
@@ -27,8 +23,6 @@ MAX_HITS_OF_FEW = 120
 """Where they are all in a few files, somebody wants to see every one of them."""
 _FEW_FILES = 2
 _MAX_HITS_OF_A_FILE = 6
-_MAX_AROUND = 8
-"""Definitions of one file of tests that are named."""
 _MAX_LISTED = 150
 _MAX_DEFINITIONS = 4
 _MAX_ALSO = 20
@@ -37,41 +31,7 @@ _MAX_COMPARED = 2_000
 _MAX_COMMITS = 15
 _MAX_COMMIT_FILES = 6
 _MAX_PATCH_CHARS = 12_000
-_KINDS = (Kind.SOURCE, Kind.TEST, Kind.CONFIGURATION, Kind.DOCUMENT)
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
-_HEADING = re.compile(r"(?P<path>.+), lines [1-9]\d* to [1-9]\d* of [1-9]\d*:")
-_ROW = re.compile(r" *(?P<line>[1-9]\d*)\| ")
-_NAME = re.compile(r"[A-Za-z_$][\w$]{0,200}$")
-
-
-class Past(Protocol):
-    """What looks ask a repository besides its files."""
-
-    def grep(self, text: str, *, is_regex: bool) -> Sequence[Hit] | str:
-        """The lines that hold a text, by path and line; why it could not be looked for."""
-
-    def commits(self, path: str, limit: int) -> Sequence[tuple[str, PastCommit]]:
-        """The commits that changed a path, the newest first: id and what it was."""
-
-    def patch(self, oid: str) -> str | None:
-        """What a commit before the present state changed; None: there is no such commit."""
-
-
-@dataclass(frozen=True)
-class Room:
-    """Where looks look."""
-
-    index: Index
-    past: Past
-    hidden: frozenset[str] = frozenset()
-    """Paths that are not even named."""
-
-    def sees(self, path: str) -> bool:
-        return not path.startswith(HIDDEN) and path not in self.hidden
-
-    @property
-    def paths(self) -> list[str]:
-        return [each.path for each in self.index.documents if self.sees(each.path)]
 
 
 def shown(look: Look, room: Room) -> str:
@@ -82,7 +42,7 @@ def shown(look: Look, room: Room) -> str:
         "outline": _outline,
         "definition": _definition,
         "references": _references,
-        "tests_of": _tests_of,
+        "tests_of": tests_of,
         "list": _list,
         "history": _history,
     }
@@ -91,55 +51,19 @@ def shown(look: Look, room: Room) -> str:
 
 def _read(look: Look, room: Room) -> str:
     path, _, name = look.target.partition("::")
-    path = _plain(path)
+    path = plain(path)
     if (problem := _unreadable(path, room)) is not None:
         return problem
     lines = room.index.text(path).splitlines()
     first, last = look.first_line or 1, look.last_line or len(lines)
     if name:
-        alike = [(path, each) for each in _defined(path, room) if each.name == _last(name)]
+        alike = [(path, each) for each in definitions_in(path, room) if each.name == last_of(name)]
         if not alike:
-            return f"{path} defines no {name!r}. {_near(name, [each.name for each in _defined(path, room)])}"
+            return f"{path} defines no {name!r}. {_near(name, [each.name for each in definitions_in(path, room)])}"
         (_, place), *others = _qualified(alike, name, room)
         also = f"\n(also defined at line {', '.join(str(each.line) for _, each in others)})" if others else ""
         return numbered(path, lines, place.first, place.last) + also
     return numbered(path, lines, first, last)
-
-
-def numbered(path: str, lines: Sequence[str], first: int, last: int) -> str:
-    """Lines of a file with their numbers, as many as one look may show, and where the rest is."""
-    count = len(lines)
-    if not count:
-        return f"{path} is empty."
-    if first > count:
-        return f"{path} has {count} lines; there is no line {first}."
-    shown_lines: list[str] = []
-    room = MAX_READ_CHARS
-    for number in range(first, min(max(first, last), count, first + MAX_LINES - 1) + 1):
-        line = f"{number:>5}| {shortened(lines[number - 1])}"
-        room -= len(line) + 1
-        if room < 0 and shown_lines:
-            break
-        shown_lines.append(line)
-    end = first + len(shown_lines) - 1
-    rest = [f"lines 1 to {first - 1} before"] if first > 1 else []
-    rest += [f"lines {end + 1} to {count} after"] if end < count else []
-    tail = f"\n({', '.join(rest)}: read them with `first_line` and `last_line`)" if rest else ""
-    return f"{path}, lines {first} to {end} of {count}:\n" + "\n".join(shown_lines) + tail
-
-
-def lines_in(result: str) -> tuple[tuple[str, int], ...]:
-    """The lines of files that a result of `read` or `definition` shows: path and number of each.
-
-    No file can pretend to more: each of its lines has a number of its own before it.
-    """
-    numbers, path = list[tuple[str, int]](), ""
-    for row in result.split("\n"):
-        if (heading := _HEADING.fullmatch(row)) is not None:
-            path = heading["path"]
-        elif path and (line := _ROW.match(row)) is not None:
-            numbers.append((path, int(line["line"])))
-    return tuple(numbers)
 
 
 def _search(look: Look, room: Room) -> str:
@@ -162,11 +86,11 @@ def _search(look: Look, room: Room) -> str:
 def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:
     """The best hits, a few of each file, and how many more there are where."""
     per_file = Counter(hit.path for hit in hits)
-    ranks = {path: _rank(path, room) for path in per_file}
+    ranks = {path: rank(path, room) for path in per_file}
     defined = {
         (path, each.line)
         for path in sorted(per_file, key=lambda path: (ranks[path], path))[:30]
-        for each in _defined(path, room)
+        for each in definitions_in(path, room)
         if each.name in text
     }
     order = sorted(
@@ -195,10 +119,10 @@ def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:
 
 
 def _outline(look: Look, room: Room) -> str:
-    path = _plain(look.target)
+    path = plain(look.target)
     if (problem := _unreadable(path, room)) is not None:
         return problem
-    definitions = _defined(path, room)
+    definitions = definitions_in(path, room)
     if not definitions:
         return f"{path} has no definitions that could be read; `read` shows it."
     lines = [
@@ -211,14 +135,14 @@ def _outline(look: Look, room: Room) -> str:
 
 
 def _definition(look: Look, room: Room) -> str:
-    name = _last(look.target)
+    name = last_of(look.target)
     if not name:
         return "`definition` needs the name of a function, class, method or constant as `target`."
     places = (
         (path, each)
-        for path in sorted(room.index.paths_defining(name), key=lambda path: (_rank(path, room), path))
+        for path in sorted(room.index.paths_defining(name), key=lambda path: (rank(path, room), path))
         if room.sees(path)
-        for each in _defined(path, room)
+        for each in definitions_in(path, room)
         if each.name == name
     )
     # A common name may be defined in thousands of files, and no more than these are shown.
@@ -238,8 +162,8 @@ def _qualified(
     definitions: list[tuple[str, Outlined]], target: str, room: Room
 ) -> list[tuple[str, Outlined]]:
     """Those within the class or module that the target names before the name; all where none is."""
-    before = target[: target.rindex(_last(target))].rstrip(".:#/ ")
-    owners = {_last(before), posixpath.splitext(posixpath.basename(before))[0]} - {""}
+    before = target[: target.rindex(last_of(target))].rstrip(".:#/ ")
+    owners = {last_of(before), posixpath.splitext(posixpath.basename(before))[0]} - {""}
     within = [(path, each) for path, each in definitions if owners & _owners(path, each, room)]
     return within or definitions
 
@@ -247,11 +171,13 @@ def _qualified(
 def _owners(path: str, definition: Outlined, room: Room) -> set[str]:
     """The module that a definition is in, and the class."""
     module = posixpath.splitext(posixpath.basename(path))[0]
-    return {module, _defined(path, room)[definition.parent].name} if definition.parent >= 0 else {module}
+    return (
+        {module, definitions_in(path, room)[definition.parent].name} if definition.parent >= 0 else {module}
+    )
 
 
 def _references(look: Look, room: Room) -> str:
-    name = _last(look.target)
+    name = last_of(look.target)
     if not name:
         return "`references` needs a name as `target`."
     hits = room.past.grep(rf"\b{re.escape(name)}\b", is_regex=True)
@@ -260,7 +186,7 @@ def _references(look: Look, room: Room) -> str:
     defined = {
         (path, each.line)
         for path in room.index.paths_defining(name)
-        for each in _defined(path, room)
+        for each in definitions_in(path, room)
         if each.name == name
     }
     uses = [hit for hit in hits if room.sees(hit.path) and (hit.path, hit.line) not in defined]
@@ -269,44 +195,8 @@ def _references(look: Look, room: Room) -> str:
     return f"{name!r} by name, {len(uses)} line(s) beside its definition:\n{_listed(uses, room, '')}"
 
 
-def _tests_of(look: Look, room: Room) -> str:
-    target = _plain(look.target)
-    if not target:
-        return "`tests_of` needs a path or a name as `target`."
-    tests = [path for path in room.paths if is_test(path)]
-    subject = subject_of(target.partition("::")[0])
-    by_name = [path for path in tests if subject and subject_of(path) == subject]
-    # Of a path the last word is how the file ends.
-    name = posixpath.basename(target).split(".")[0] if target in room.paths else _last(target)
-    hits = room.past.grep(rf"\b{re.escape(name)}\b", is_regex=True) if name else ()
-    named: dict[str, list[int]] = {}
-    for hit in () if isinstance(hits, str) else hits:
-        if hit.path in set(tests):
-            named.setdefault(hit.path, []).append(hit.line)
-    lines = [f"{path} (by its name){_around(path, named.get(path, ()), room)}" for path in by_name]
-    lines += [
-        f"{path} ({len(named[path])} line(s) name {name!r}){_around(path, named[path], room)}"
-        for path in sorted(named, key=lambda each: -len(named[each]))[:20]
-        if path not in by_name
-    ]
-    return "\n".join(lines[:40]) or f"No test has the name of {target!r} or names it."
-
-
-def _around(path: str, numbers: Sequence[int], room: Room) -> str:
-    """The smallest definitions that hold these lines, with their own lines; nothing where none does."""
-    definitions = [each for each in _defined(path, room) if each.kind not in ("variable", "constant")]
-    holding = [
-        min(around, key=lambda each: each.last - each.first)
-        for number in numbers
-        if (around := [each for each in definitions if each.first <= number <= each.last])
-    ]
-    names = [f"{each.name} {each.first}-{each.last}" for each in dict.fromkeys(holding)]
-    more = f" and {len(names) - _MAX_AROUND} more" if len(names) > _MAX_AROUND else ""
-    return f": {', '.join(names[:_MAX_AROUND])}{more}" if names else ""
-
-
 def _list(look: Look, room: Room) -> str:
-    folder = _plain(look.target)
+    folder = plain(look.target)
     prefix = f"{folder}/" if folder else ""
     below = [path for path in room.paths if path.startswith(prefix)]
     if not below:
@@ -322,7 +212,7 @@ def _list(look: Look, room: Room) -> str:
 
 
 def _history(look: Look, room: Room) -> str:
-    target = _plain(look.target)
+    target = plain(look.target)
     if _COMMIT.fullmatch(target):
         patch = room.past.patch(target)
         if patch is None:
@@ -371,29 +261,9 @@ def _near(word: str, names: Sequence[str]) -> str:
     return f"There is {', '.join(dict.fromkeys(near))}." if near else "Nothing has a similar name."
 
 
-def _defined(path: str, room: Room) -> tuple[Outlined, ...]:
-    card = room.index.cards([path]).get(path)
-    return card.definitions if card else ()
-
-
 def _depth(definitions: Sequence[Outlined], each: Outlined) -> int:
     depth = 0
     while each.parent >= 0:
         each = definitions[each.parent]
         depth += 1
     return depth
-
-
-def _last(name: str) -> str:
-    match = _NAME.search(name.strip().removesuffix("()"))
-    return match.group() if match else ""
-
-
-def _plain(path: str) -> str:
-    text = path.strip().removeprefix("./").rstrip("/")
-    return "" if text == "." else posixpath.normpath(text) if text else ""
-
-
-def _rank(path: str, room: Room) -> int:
-    kind = room.index.kind(path)
-    return _KINDS.index(kind) if kind in _KINDS else len(_KINDS)

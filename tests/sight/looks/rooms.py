@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cogworks.codebase.treefacts import Hit, PastCommit
-from cogworks.sight.looks.showing import Room
+from cogworks.sight.looks.room import Room
 from tests.sight.trees import SHOP, index_of
 
 COMMIT = "ab" * 20

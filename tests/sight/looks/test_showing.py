@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from cogworks.codebase.treefacts import Hit
+from cogworks.sight.looks.lines import MAX_LINES
+from cogworks.sight.looks.room import Room
 from cogworks.sight.looks.schema import Look
-from cogworks.sight.looks.showing import MAX_HITS, MAX_LINES, Room, shown
+from cogworks.sight.looks.showing import MAX_HITS, shown
 from tests.sight.looks.rooms import COMMIT, room
 from tests.sight.trees import SHOP
 
@@ -209,7 +211,28 @@ def test_the_tests_that_name_something_are_named_with_their_lines() -> None:
 
     assert "tests/test_load.py (by its name): test_x 5-6" in text
     assert "tests/test_it.py (11 line(s) name 'load'): test_a 4-5, test_b 8-9," in text
-    assert text.endswith("test_h 32-33 and 2 more")
+    assert (
+        "test_h 32-33 and 2 more\n\ntests/test_load.py, lines 5 to 6 of 6:\n    5|     def test_x(self):\n"
+        in text
+    )
+    assert text.endswith(
+        "tests/test_it.py, lines 40 to 41 of 43:\n   40| def test_j():\n   41|     assert load() == 1"
+    )
+
+
+def test_of_long_tests_only_the_lines_are_named() -> None:
+    body = "".join(f"    load({number})\n" for number in range(200))
+    files = {
+        "ssrLoadAll.py": "def load():\n    return 1\n",
+        "tests/ssrAll.py": f"def test_long():\n{body}",
+    }
+
+    text = looked(room(files), look="tests_of", target="ssrLoadAll.py")
+
+    assert text == "tests/ssrAll.py (by its name)"
+    assert looked(room(files), look="tests_of", target="load") == (
+        "tests/ssrAll.py (200 line(s) name 'load'): test_long 1-201"
+    )
 
 
 def test_tests_of_a_file_are_those_that_name_it_and_not_those_that_name_its_ending() -> None:
