@@ -14,6 +14,7 @@ from cogworks.nodes.task import NodeTask
 from cogworks.packs.choosing import FrozenPacks
 from cogworks.packs.patterns import fits
 from cogworks.pipeline.visits import LookedAt
+from cogworks.sight.folders import by_folder
 from cogworks.sight.question import About, Beside
 from cogworks.sight.seen import Stretch, version_of
 from cogworks.sight.stretches import merged
@@ -79,7 +80,8 @@ def with_packs(about: About, packs: FrozenPacks | None, paths: Sequence[str]) ->
 
 def view_variables(view: FirstView) -> dict[str, Any]:
     """What the template part `_repository` needs."""
-    return {"repository_view": view.model_dump(mode="json")}
+    named = by_folder(each.path for each in view.named)
+    return {"repository_view": {**view.model_dump(mode="json"), "named_by_folder": named}}
 
 
 def shown_once(files: Sequence[InterfaceFile], view: FirstView) -> tuple[InterfaceFile, ...]:

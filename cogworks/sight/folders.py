@@ -1,7 +1,7 @@
 """What a prompt lists of a repository: every file of a small one, the folders of a large one."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -41,3 +41,12 @@ def _folders(paths: Sequence[str], limit_tokens: int) -> str:
         if tokens_of(text) <= limit_tokens:
             return text
     return f"./ {len(paths)}"
+
+
+def by_folder(paths: Iterable[str]) -> str:
+    """Paths on a line for each folder, in the order in which each folder is met first: `src/shop/: cart.py, mail.py`."""
+    names: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        names.setdefault(folder or ".", []).append(name)
+    return "\n".join(f"{folder}/: {', '.join(each)}" for folder, each in names.items())

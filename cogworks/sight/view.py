@@ -20,7 +20,7 @@ from cogworks.vocabulary import Value
 
 Level = Literal["whole", "slices", "outline", "named"]
 DEFAULT_ROOM_TOKENS = 12_000
-_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.11, 0.06, 0.08, 0.12
+_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.07, 0.06, 0.08, 0.12
 """Of the room; of tests, what each file may take."""
 _FEW_NAMED_SHARE = 0.02
 """Of the room, what names take where every file is listed anyway."""
@@ -169,7 +169,7 @@ class _View:
             kept -= level.tokens
         left = self._widened([each for each in ranked if each.kind is Kind.SOURCE], shown, left + kept)
         left = self._widened(tuple(tests.values()), shown, left)
-        named = self._named(ranked, shown, left + kept_for_names)
+        named = self._named(ranked, shown, kept_for_names)
         order = {each.path: place for place, each in enumerate(ranked)}
         files = sorted(shown.values(), key=lambda each: order[each.path])
         return FirstView(
@@ -261,17 +261,19 @@ class _View:
                 yield shown.model_copy(update={"reasons": ("tests near", *shown.reasons)})
 
     def _named(self, ranked: Sequence[Ranked], shown: Mapping[str, Shown], room: int) -> tuple[Shown, ...]:
-        named: list[Shown] = []
+        named, folders = list[Shown](), set[str]()
         most = _MAX_NAMED_AGAIN if self._lists_all else len(ranked)
         for each in ranked:
             if each.path in shown or each.kind not in FILLING or not self._index.has_words(each.path):
                 continue
             if len(named) == most:
                 break
-            cost = tokens_of(each.path) + 1
+            folder, _, name = each.path.rpartition("/")
+            cost = tokens_of(f"{name}, ") + (0 if folder in folders else tokens_of(f"{folder}/: \n"))
             if cost > room:
                 break
             room -= cost
+            folders.add(folder)
             named.append(
                 Shown(path=each.path, level="named", tokens=cost, score=each.score, reasons=each.reasons)
             )
