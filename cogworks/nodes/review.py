@@ -30,6 +30,7 @@ from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.task import NodeTask
 from cogworks.packs.artefacts import Changed, missing, patterns_besides
 from cogworks.packs.patterns import fits
+from cogworks.repair.proof import Summary, caution
 from cogworks.sight.kinds import Kind, kind_of
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView
@@ -163,6 +164,7 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
         "diff": numbered(diff),
         "notes": str(code.get("notes", "")),
         "unrun": "\n".join(code.get("unrun", ())),
+        "doubts": caution(Summary.model_validate(code["proof"])) if code.get("proof") else "",
     }
 
 

@@ -9,6 +9,7 @@ from cogworks.llm.prompts import shipped_prompts
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.nodes.task import Conventions
+from cogworks.repair.proof import Summary, Tree
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
 from tests.nodes.examples import (
@@ -116,6 +117,20 @@ def test_each_pass_is_told_which_tests_no_runner_ran() -> None:
 
     for prompt in world.model.asked:
         assert 'of="files whose tests were not run">\ntests/js/sum.spec.js\n</data-' in prompt
+
+
+@pytest.mark.parametrize("warnings", [(), ("No test notices a mistake at src/adder/adding.py:2.",)])
+def test_each_pass_is_told_what_the_proof_leaves_open(warnings: tuple[str, ...]) -> None:
+    tree = Tree(commit=CommitOid("a" * 40), tree="b" * 40)
+    proof = Summary(base=tree, head=tree, counts={}, tests=(), warnings=warnings, is_proven=True)
+    code = {**CODE, "proof": proof.model_dump(mode="json")}
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+
+    run(task("review", sub_item="A").model_copy(update={"inputs": {**INPUTS, "code": code}}), world)
+
+    for prompt in world.model.asked:
+        assert ("notices a mistake at src/adder/adding.py:2.\n</data-" in prompt) is bool(warnings)
+        assert ('of="what the proof leaves open"' in prompt) is bool(warnings)
 
 
 APPROVED = CommitOid("a" * 40)
