@@ -20,6 +20,10 @@ _FRAME = re.compile(
     r"|^[ \t]*(?P<plain>[\w./\\-]{1,300}\.\w{1,6}):\d+(?:: in (?P<in_plain>[\w.]{1,200}))?",
     re.MULTILINE,
 )
+_RAISED = re.compile(
+    r"(?:Error|Exception|[Pp]anic)\b[^\n]{0,200}?\b(?:in|from|by) `(?P<function>[A-Za-z_]\w{2,100})(?:\(\))?`"
+)
+_MOST_RAISING = 3
 _QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _PATH = re.compile(
     r"(?<![\w/])(?:[\w.+-]{1,200}/)*[\w+-]{1,200}(?:\.[\w+-]{1,40}){0,3}\.[A-Za-z]\w{0,7}\b|(?:[\w.+-]{1,200}/)+[\w.+-]{1,200}"
@@ -29,6 +33,8 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _OFTEN, _MOST_OFTEN = 0.08, 6
 """What each further mention of a name adds, and how many count: a long request names much on its way."""
 _IS_NAME = re.compile(r"[A-Za-z_]\w*")
+_IN_BLOCK = 0.85
+"""How sure a name in a block of code is."""
 _CALLED = (1.5, 1.3, 1.1)
 """How sure the innermost functions of tracebacks are, nearest to the error first: a traceback names many that only lead there."""
 _SCOPE = re.compile(
@@ -93,6 +99,8 @@ class Named(NamedTuple):
     """Terms of what the title begins with, where that says which part of the code is meant."""
     frames: tuple[str, ...]
     """Paths of tracebacks as written, the innermost first."""
+    raising: tuple[str, ...]
+    """Functions of which the request says that an error comes from them."""
 
 
 def named_in(about: About) -> Named:
@@ -100,13 +108,18 @@ def named_in(about: About) -> Named:
     title, text = about.title[:MAX_CHARS], about.text[:MAX_CHARS]
     quoted = _QUOTED.findall(text)
     weights: Counter[str] = Counter()
-    for part, weight in ((title, _HEADLINE_WEIGHT), (text, 1.0), ("\n".join(quoted), _CODE_WEIGHT)):
+    for part, weight in (
+        (title, _HEADLINE_WEIGHT),
+        (text, 1.0),
+        ("\n".join(each for each in quoted if not each.startswith("```")), _CODE_WEIGHT),
+    ):
         for term, times in Counter(terms_of(part)).items():
             weights[term] += weight * (1.0 + 0.5 * min(times - 1, 3))  # type: ignore[assignment]  # A counter of floats.
     both = f"{title}\n{text}"
     # The innermost comes last.
     frames = [*reversed([*_FRAME.finditer(text)])]
-    symbols = _symbols(both, [title, *quoted], [*map(_function, frames)])
+    raising = [match["function"] for match in _RAISED.finditer(both)]
+    symbols = _symbols(both, [title, *quoted], [*map(_function, frames), *raising])
     return Named(
         terms=dict(weights),
         symbols=symbols,
@@ -114,6 +127,7 @@ def named_in(about: About) -> Named:
         paths=tuple(dict.fromkeys(_PATH.findall(both)))[:50],
         scope=_scope(title),
         frames=tuple(dict.fromkeys(map(_frame, frames)))[:50],
+        raising=tuple(dict.fromkeys(raising))[:_MOST_RAISING],
     )
 
 
@@ -156,8 +170,10 @@ def _symbols(text: str, sure: Sequence[str], called: Sequence[str]) -> Mapping[s
         if _IS_CODE.search(word) or text[match.end() : match.end() + 1] == "(":
             _add(symbols, word, 0.7)
     for part in sure:
+        # A block shows how something is used; what is named on its own is meant.
+        weight = _IN_BLOCK if part.startswith("```") else 1.0
         for match in _SYMBOL.finditer(part):
-            _add(symbols, match.group(), 1.0)
+            _add(symbols, match.group(), weight)
     return symbols
 
 

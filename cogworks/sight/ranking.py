@@ -21,6 +21,7 @@ from cogworks.sight.words import said_names, terms_of
 
 _K1, _B = 1.2, 0.6
 _PATH_WEIGHT, _NAMES_WEIGHT = 5.0, 3.0
+_MOST_ALIKE = 3
 _MAX_TERMS = 120
 """The rarest terms of a request are looked up."""
 _KIND = {
@@ -234,10 +235,12 @@ class _Ranking:
         """Files that define a name of the request; a name that many define says little."""
         scores: dict[int, float] = defaultdict(float)
         for name, weight in self._named.symbols.items():
-            places = {place for card in self._corpus.defining(name) for place in self._by_card.get(card, ())}
-            for place in places:
+            for place in (places := self._defining(name)):
                 scores[place] += weight / len(places)
         return {place: min(score, 2.0) for place, score in scores.items()}
+
+    def _defining(self, name: str) -> set[int]:
+        return {place for card in self._corpus.defining(name) for place in self._by_card.get(card, ())}
 
     def _name_scores(self) -> dict[int, float]:
         sources = (
@@ -270,6 +273,8 @@ class _Ranking:
         for depth, written in enumerate(self._named.frames):
             for place in _meant(written, self._documents, is_foreign=True):
                 scores.setdefault(place, 1.0 / (1 + depth))
+        for places in map(self._defining, self._named.raising):
+            scores |= {} if len(places) > _MOST_ALIKE else {each: scores.get(each, 1.0) for each in places}
         return scores
 
     def _writers(self) -> dict[int, float]:
@@ -384,7 +389,8 @@ def _meant(
         matches.append(lambda path: f"/{path}".find(f"/{dotted}/") >= 0)
     for match in matches:
         if places := [place for place, each in enumerate(documents) if match(each.path)]:
-            return places if len(places) <= 20 or is_module else []
+            # Many files have a name like `main.py`, and so has somebody's own.
+            return places if is_module or len(places) <= (20 if "/" in plain else _MOST_ALIKE) else []
     return []
 
 

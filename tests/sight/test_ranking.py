@@ -56,6 +56,38 @@ def test_a_path_that_is_named_comes_first() -> None:
     )
 
 
+@pytest.mark.parametrize(("others", "is_first"), [(2, True), (9, False)])
+def test_a_name_that_many_files_have_stands_for_none_of_them(others: int, *, is_first: bool) -> None:
+    files = {
+        **{f"demo{number}/main.py": "run()\n" for number in range(others)},
+        "src/shop/prices.py": "def rounded(row):\n    return row  # A price.\n",
+    }
+
+    first = order(About(title="Wrong price", text="```\npython main.py\n```"), files=files)[0]
+
+    assert first.endswith("/main.py") is is_first
+
+
+@pytest.mark.parametrize(
+    ("said", "is_first"),
+    [
+        ("TypeError: Cannot read 'key' of null in `render_slot`.", True),
+        ("`ValueError: wrong` is raised by `render_slot()`", True),
+        ("It is used in `render_slot`.", False),
+    ],
+)
+def test_the_function_that_an_error_comes_from_leads_to_its_file(said: str, *, is_first: bool) -> None:
+    files = {
+        "src/setup.py": "def define_props(value):\n    return value  # value value setup slot foo fallback template\n",
+        "src/slots.py": "def render_slot(slot):\n    return slot\n",
+    }
+    block = "```\nsetup\ndefine_props(['value'])\nslot foo fallback template\n```"
+
+    first = order(About(title="A value of the slot crashes", text=f"{block}\n\n{said}"), files=files)[0]
+
+    assert (first == "src/slots.py") is is_first
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [
