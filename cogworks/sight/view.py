@@ -20,7 +20,7 @@ from cogworks.vocabulary import Value
 
 Level = Literal["whole", "slices", "outline", "named"]
 DEFAULT_ROOM_TOKENS = 12_000
-_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.07, 0.06, 0.08, 0.12
+_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.08, 0.06, 0.08, 0.12
 """Of the room; of tests, what each file may take."""
 _FEW_NAMED_SHARE = 0.02
 """Of the room, what names take where every file is listed anyway."""
@@ -169,7 +169,7 @@ class _View:
             kept -= level.tokens
         left = self._widened([each for each in ranked if each.kind is Kind.SOURCE], shown, left + kept)
         left = self._widened(tuple(tests.values()), shown, left)
-        named = self._named(ranked, shown, kept_for_names)
+        named = self._named(ranked, shown, kept_for_names + min(left, kept_for_names))
         order = {each.path: place for place, each in enumerate(ranked)}
         files = sorted(shown.values(), key=lambda each: order[each.path])
         return FirstView(
