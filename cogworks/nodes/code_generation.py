@@ -3,7 +3,8 @@
 On the short way the change has to stay within its bounds; where it does not, the item moves up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cogworks.canonical import canonical, digest
@@ -187,6 +188,12 @@ def _keep_log(task: NodeTask, ports: NodePorts, cycle: CodingCycle) -> None:
         ports.keep(f"events-{number}.ndjson", text)
 
 
+def moved(added: Collection[str], gone: Collection[str]) -> int:
+    """How many cases of a table only have another id, for one was put in before them."""
+    tests, others = (Counter(test.partition("[")[0] for test in ids if "[" in test) for ids in (added, gone))
+    return (tests & others).total()
+
+
 def _cycle_output(cycle: CodingCycle, result: RunResult) -> dict[str, Any]:
     """What the node's output says about the cycle; nothing in it depends on the clock."""
     fields = result.model_dump(mode="json", exclude={"history", "total_ms"})
@@ -208,7 +215,10 @@ def _succeeded(
     # They passed as they were, and as they are now they fail without the code.
     changed = sorted(test for test in fails_without if test in passed_before and test not in added)
     untried = unrun([path for path, action in files.items() if action != "delete"], kept.after)
-    brought = f"{len(added)} new{f', {len(changed)} changed' if changed else ''}"
+    shifted = moved(added, known - {case.id for case in kept.after.cases})
+    others = {"changed": len(changed), "under another id": shifted}
+    counted = [f"{count} {what}" for what, count in others.items() if count]
+    brought = ", ".join([f"{len(added) - shifted} new", *counted])
     return Succeeded(
         output={
             "sub_item": work.item.key,
@@ -221,6 +231,7 @@ def _succeeded(
                 "passed": len(passed),
                 "added": added,
                 "changed": changed,
+                **({"moved": shifted} if shifted else {}),
                 "failed_before": sum(1 for case in before if case.outcome in ("failed", "error")),
             },
             **({"unrun": list(untried)} if untried else {}),

@@ -244,7 +244,7 @@ def _test_figures(code: Mapping[str, Any], proof: Summary | None) -> str:
 
 def _new_and_changed(figures: Mapping[str, Any]) -> str:
     """Of the tests that pass; what was added to tests that were there is as much of a test as a new one."""
-    new, changed = len(figures["added"]), len(figures.get("changed", ()))
+    new, changed = len(figures["added"]) - figures.get("moved", 0), len(figures.get("changed", ()))
     if not changed:
         return f"{new} of them new" if new else "none of them new"
     tests = f"{_counted(changed, 'changed test')}, which failed before"

@@ -19,7 +19,7 @@ from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.errors import ApprovalNeeded, LostRace, VisitStopped
 from cogworks.forge.effects import PushBranch
 from cogworks.llm.prompts import shipped_prompts
-from cogworks.nodes.code_generation import run
+from cogworks.nodes.code_generation import moved, run
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.replies import BeyondPlan, CodeChange, ProposedFile
 from cogworks.nodes.task import Conventions, NodeTask
@@ -135,6 +135,20 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
     # Two lines of code and one of a test, of which only half counts.
     assert message.endswith("\nCogworks-Mu-Pre: 0\nCogworks-Mu-Post: 1.25\n")
     assert tree["src/adder/adding.py"] == FIXED
+
+
+@pytest.mark.parametrize(
+    ("added", "gone", "count"),
+    [
+        (["t.py::a[x-1]", "t.py::a[b-2]", "t.py::a[c-3]"], ["t.py::a[b-1]", "t.py::a[c-2]"], 2),
+        (["t.py::a[x-1]", "t.py::b[x-1]"], ["t.py::c[x-1]"], 0),
+        (["t.py::a"], ["t.py::a[1]"], 0),
+        ([], ["t.py::a[1]"], 0),
+    ],
+    ids=["put in", "another test", "no table", "only gone"],
+)
+def test_cases_that_only_have_another_id_are_counted(added: list[str], gone: list[str], count: int) -> None:
+    assert moved(added, gone) == count
 
 
 def actions(world: FakePorts) -> list[str]:

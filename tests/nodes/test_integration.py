@@ -99,6 +99,7 @@ def test_the_body_folds_a_table_of_twelve_tests_and_links_the_others() -> None:
     [
         ({"passed": 1, "added": ["t::a"]}, "1 test passes, 1 of them new."),
         ({"passed": 9, "added": []}, "9 tests pass, none of them new."),
+        ({"passed": 9, "added": ["t::a[1]", "t::a[2]"], "moved": 1}, "9 tests pass, 1 of them new."),
         (
             {"passed": 9, "added": [], "changed": ["t::a", "t::b"]},
             "9 tests pass, among them 2 changed tests, which failed before.",
@@ -108,7 +109,7 @@ def test_the_body_folds_a_table_of_twelve_tests_and_links_the_others() -> None:
             "9 tests pass, 1 of them new; 1 changed test, which failed before. 1 test failed before this change as well.",
         ),
     ],
-    ids=["new", "none", "changed", "both"],
+    ids=["new", "none", "moved", "changed", "both"],
 )
 def test_assertions_that_were_added_to_tests_count_as_much_as_new_tests(
     figures: dict[str, Any], said: str
