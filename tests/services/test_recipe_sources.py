@@ -44,6 +44,8 @@ deps =
     -r requirements/extra.txt
     django42: Django>=4.2,<4.3
     django50: Django>=5.0,<5.1
+    {django42,django50}: in-braces
+    {py310,django42}: in-other-braces
     !cov: only-without-cov
     cov: only-with-cov
     py310: backport
@@ -68,7 +70,7 @@ def test_tox_factors_are_resolved_for_a_plain_environment_of_this_python() -> No
     )
 
     assert found.requirements == (
-        "Django<5.1,>=5.0", "attrs", 'black; python_version < "3"', "hypothesis", "moto", "only-without-cov", "pytest>=8",
+        "Django<5.1,>=5.0", "attrs", 'black; python_version < "3"', "hypothesis", "in-braces", "moto", "only-without-cov", "pytest>=8",
     )  # fmt: skip
     assert (found.extras, found.files) == (("test",), ("requirements/extra.txt",))
     assert found.variables == {"SHOP_MODE": "test", "SHOP_DJANGO": "5"}

@@ -19,7 +19,9 @@ from cogworks.services.python.recipe.texts import (
     toml,
 )
 
-_CONDITION = re.compile(r"(?P<when>!?[\w.]++(?:[-,!\w.]|\s++(?!:)|\{[^{}]*\})*+)\s*+:(?:\s+|$)(?P<rest>.*)")
+_CONDITION = re.compile(
+    r"(?P<when>(?:!?[\w.]++|\{[^{}]*\})(?:[-,!\w.]|\s++(?!:)|\{[^{}]*\})*+)\s*+:(?:\s+|$)(?P<rest>.*)"
+)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _SUBSTITUTED = re.compile(r"\{(?P<inside>[^{}]*)\}")
 _PYTHON = re.compile(r"py(thon)?[\d.]*|pypy[\d.]*")
