@@ -738,6 +738,37 @@ def test_files_of_tests_that_pytest_does_not_find_by_their_names_are_named(
     assert (found.runner, found.command, found.paths) == ("pytest", (), paths)
 
 
+PACKAGE_THAT_RUNS = "[testenv]\nsetenv = SHOP_MODE = test\ncommands = python -bb -m {} {{posargs:}}\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "files", "paths"),
+    [
+        ("shop.test", {"shop/test/__main__.py": "", "shop/test/till_test.py": CASE}, ("shop/test",)),
+        (
+            "shop.tests",
+            {"src/shop/tests/__main__.py": "", "src/shop/tests/test_a.py": ""},
+            ("src/shop/tests",),
+        ),
+        ("tests", {"tests/__main__.py": "", "tests/unit/test_a.py": ""}, ("tests",)),
+        ("shop.test", {"shop/test/__main__.py": "", "shop/test/till.py": CASE}, ()),
+        ("shop.test", {"shop/test/__init__.py": "", "shop/test/till_test.py": CASE}, ()),
+        ("doctest", {"doctest/__main__.py": "", "doctest/test_a.py": ""}, ()),
+        ("shop", {"shop/__main__.py": "", "shop/test_a.py": ""}, ()),
+    ],
+    ids=["package", "below-src", "at-the-root", "no-files-of-pytest", "no-program", "of-python", "no-tests"],
+)
+def test_a_package_of_tests_that_is_run_as_a_program_is_the_suite(
+    module: str, files: dict[str, str], paths: tuple[str, ...]
+) -> None:
+    elsewhere = {"scripts/test_release.py": "import nowhere\n"}
+
+    found = recipe({"tox.ini": PACKAGE_THAT_RUNS.format(module), **files, **elsewhere})
+
+    assert (found.runner, found.paths) == ("doctest" if module == "doctest" else "pytest", paths)
+    assert ("SHOP_MODE" in found.variables) == bool(paths or found.runner == "doctest")
+
+
 def test_of_several_commands_of_tox_the_one_that_takes_arguments_counts() -> None:
     lines = "python -m doctest README.rst\n    pytest docs\n    pytest --strict-markers {posargs:checks}\n    pytest slow"
     words = '["pytest", "docs"], ["pytest", "--strict-markers", {replace = "posargs", default = ["checks"], extend = true}]'

@@ -14,6 +14,7 @@ from cogworks.services.python.recipe.pytest_settings import pytest_settings
 from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
 from cogworks.services.python.recipe.result import Asked, Before
 from cogworks.services.python.recipe.scripts import (
+    PYTEST_FILE,
     by_unittest,
     gathered_by_a_script,
     run_by_unittest_alone,
@@ -23,7 +24,6 @@ from cogworks.services.python.recipe.tox import tox_asked
 from cogworks.services.python.recipe.workflows import workflows_asked
 
 BY_NAME = "its name"
-_PYTEST_FILE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _NAMED = re.compile(r"(?:.*/)?tests?\.py")
 _TEST = re.compile(r"^[ \t]*(?:async[ \t]+)?def test|^class \w+\([^)]{0,500}TestCase\b", re.MULTILINE)
 _DOCTEST = ("pytest", "--doctest-modules")
@@ -92,10 +92,7 @@ def _guessed(files: Mapping[str, str]) -> Asked:
     # pytest finds a part of such tests, and that part passes; those of Django fail without its settings.
     if not is_of_pytest and (asked := started_by_a_script(files) or gathered_by_a_script(files)) is not None:
         return asked
-    if (
-        any(_PYTEST_FILE.fullmatch(path) for path in tests)
-        or "python_files" in pytest_settings(files).options
-    ):
+    if any(PYTEST_FILE.fullmatch(path) for path in tests) or "python_files" in pytest_settings(files).options:
         return Asked(runner="pytest")
     # pytest finds no files of these names by itself.
     others = {path for path in files if _NAMED.fullmatch(path)} | {*tests}

@@ -8,7 +8,10 @@ from typing import Any
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.runners import of_program
 
+PYTEST_FILE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+"""By these names pytest finds files of tests."""
 _OF_TESTS = re.compile(r"(?:.*/)?[\w-]*tests?[\w-]*\.py", re.IGNORECASE)
+_PACKAGE = re.compile(r"(?:.*/)?(?:unit_?)?tests?")
 _OPTIONS = frozenset({"-v", "--verbose", "-q", "--quiet", "-b", "--buffer", "-f", "--failfast"})
 """Of unittest: none changes what a test comes to."""
 _CASE = re.compile(r"^class \w+\([^)]{0,500}TestCase\b", re.MULTILINE)
@@ -32,10 +35,14 @@ leaves those alone that a test file sets, as a program does that starts the test
 
 
 def script_of(words: Sequence[str]) -> str:
-    """The file of tests that Python is asked to run; empty: these words, what follows `python`, name none."""
+    """The file of tests that Python is asked to run; empty: these words, what follows `python`, name none.
+
+    A package that is run stands as the file that a module of its name would be.
+    """
     if len(words) == 2 and words[0] == "-m":
-        path = f"{words[1].replace('.', '/')}.py"
-        return path if "." in words[1] and _OF_TESTS.fullmatch(path) else ""
+        module = words[1].replace(".", "/")
+        path = f"{module}.py"
+        return path if _PACKAGE.fullmatch(module) or ("/" in module and _OF_TESTS.fullmatch(path)) else ""
     if not words or not _OF_TESTS.fullmatch(words[0]) or not _OPTIONS.issuperset(words[1:]):
         return ""
     path = posixpath.normpath(words[0])
@@ -53,12 +60,24 @@ def by_unittest(asked: Asked, files: Mapping[str, str]) -> Asked:
     if asked.runner == "pytest" and _is_apart(asked, files):
         also = f"{asked.script} is run as well, which is no test of pytest; all that pytest finds is taken for the suite"
         return plain.model_copy(update={"paths": (), "notes": (*asked.notes, f"{asked.source}: {also}")})
+    if not asked.runner and (folder := _package_of(asked.script, files)):
+        return plain.model_copy(update={"runner": "pytest", "paths": (folder,)})
     text = files.get(asked.script, "")
     if not asked.runner and (package := _gathered(asked.script, files)):
         return plain.model_copy(update={"runner": "unittest", "command": (*_UNITTEST, package)})
     if asked.runner or not (_CASE.search(text) and _RUNS.search(text)) or _GATHERS.search(text):
         return plain
     return plain.model_copy(update={"runner": "unittest", "command": _command(asked.script, text)})
+
+
+def _package_of(script: str, files: Mapping[str, str]) -> str:
+    """The folder of the package of tests that is run as a program, where pytest finds them; empty: it is none."""
+    name = script.removesuffix(".py")
+    if not name or script in files or not _PACKAGE.fullmatch(name):
+        return ""
+    folder = next((each for each in (name, f"src/{name}") if f"{each}/__main__.py" in files), "")
+    has_tests = any(path.startswith(f"{folder}/") and PYTEST_FILE.fullmatch(path) for path in files)
+    return folder if folder and has_tests else ""
 
 
 def starts_django(text: str) -> bool:
