@@ -159,16 +159,17 @@ def _run_all(
     with ExitStack() as stack:
         gateway = stack.enter_context(closing(Gateway(indexes)))
         doors = [stack.enter_context(each) for each in (proxy_door(traffic), index_door(gateway))]
-        environment = without_downloads(registries, means.search_path)
-        environment |= _environment(room, means, own, doors) | dict(setup.variables)
+        environment = _environment(room, means, own, doors) | dict(setup.variables)
         own_places = (*own_python().readable, room.lists, OPENER, *map(Path, indexes.find_links))
         readable = (*readable, *means.readable, *own_places)
         if indexes.find_links:
             environment |= {"PIP_FIND_LINKS": " ".join(indexes.find_links)}
         for command in commands_of(setup, str(script)):
             left_s = max(deadline - time.monotonic(), 1.0)
+            # An earlier command may have installed another Node.js, whose headers are others.
+            without = without_downloads(registries, environment["PATH"])
             confined = _confined(command, ground, means, room, readable)._replace(
-                command=through(doors, command.words), environment=environment, timeout_s=left_s
+                command=through(doors, command.words), environment=without | environment, timeout_s=left_s
             )
             ended = _run(confined, means, room, doors)
             if ended.code != 0:

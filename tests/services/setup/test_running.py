@@ -69,6 +69,19 @@ def test_lines_run_before_the_script_and_windows_line_ends_are_told(tmp_path: Pa
     assert "line ends of Windows" in made.notes[0]
 
 
+INSTALL_NODE = (
+    'mkdir -p ~/.local/bin ~/.local/lib/node/bin ~/.local/lib/node/include/node && cd ~/.local/lib/node && printf "" > bin/node && '
+    "chmod +x bin/node && touch include/node/node_version.h && ln -s ../lib/node/bin/node ~/.local/bin/node"
+)
+
+
+def test_native_modules_are_compiled_for_the_node_that_an_earlier_command_installed(tmp_path: Path) -> None:
+    made = done(tmp_path, INSTALL_NODE, 'echo "$npm_config_nodedir" > seen; echo ~/.local/lib/node >> seen')
+
+    [headers, wanted] = made.text("files/seen").splitlines()
+    assert headers == wanted
+
+
 def test_no_secret_of_the_machine_reaches_a_setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GH_TOKEN", "gh-secret")
     settings = {"PIP_INDEX_URL": "https://me:pip-secret@pip.example.com/simple/", "GOPROXY": "https://me:go-secret@go.example.com", "HTTPS_PROXY": "http://me:proxy-secret@127.0.0.1:9"}  # fmt: skip
