@@ -12,7 +12,7 @@ _FORMS = tuple(
     re.compile(form)
     for form in (
         # gcc, clang, go, rubocop, phpcs, older eslint --format unix
-        r"^\s{0,8}(?P<file>[^\s:()\[\]]{1,300}):(?P<line>\d{1,7})(?::\d{1,7})?: ?(?P<message>\S.{0,1000})$",
+        r"^\s{0,8}(?P<file>[^\s:()\[\]]{1,300}):(?P<line>\d{1,7})(?::\d{1,7})?: ?(?!\d{1,7}:?$)(?P<message>\S.{0,1000})$",
         # tsc, csc
         r"^\s{0,8}(?P<file>[^\s:()]{1,300})\((?P<line>\d{1,7}),\d{1,7}\): (?P<message>\S.{0,1000})$",
         # javac by Maven
@@ -31,6 +31,9 @@ _RUBY_RAISED = re.compile(r"^\S.{0,400}:\d{1,7}:in .{1,200}?: (?P<message>.{1,10
 _RUBY_FRAME = re.compile(r"^\s{1,8}(?:\d{1,4}: )?from (?P<file>[^\s:<]{1,300}):(?P<line>\d{1,7}):in ")
 _RUBYS_OWN = re.compile(r"^/usr/|/gems/|/ruby/")
 _NOT_OWN = "/node_modules/"
+_BUNDLING = re.compile(r"^\s{0,8}\u2718 \[ERROR\] (?P<message>\S.{0,1000})$")
+"""Of esbuild, which Vite, Vitest and tsup bundle with."""
+_BUNDLED = re.compile(r"^\s{2,8}(?P<file>[^\s:]{1,300}):(?P<line>\d{1,7}):\d{1,7}:$")
 _RUST_ERROR = re.compile(r"^error(?:\[E\d{1,5}\])?: (?P<message>.{1,1000})$")
 _RUST_PLACE = re.compile(r"^\s{0,20}--> (?P<file>[^\s:]{1,300}):(?P<line>\d{1,7}):\d{1,7}$")
 _ERROR = re.compile(r"^(?:fatal )?error\b|^syntax error\b|\berror TS\d", re.IGNORECASE)
@@ -59,7 +62,9 @@ def findings_in(output: str) -> tuple[Finding, ...]:
     """Every place that is named with a sentence, in order, each once."""
     lines = plain_lines(output)
     by_eslint = (finding for line in lines if line.startswith(_ESLINT) for finding in _of_eslint(line))
-    return tuple(dict.fromkeys([*by_eslint, *_of_scripts(lines), *_of_compilers(lines)]))
+    return tuple(
+        dict.fromkeys([*by_eslint, *_of_scripts(lines), *_of_bundlers(lines), *_of_compilers(lines)])
+    )
 
 
 def plain_lines(output: str) -> list[str]:
@@ -103,6 +108,18 @@ def _of_scripts(lines: list[str]) -> Iterator[Finding]:
         elif raised and (match := _RUBY_FRAME.match(line)) and not _RUBYS_OWN.search(match["file"]):
             yield Finding(match["file"], int(match["line"]), raised, is_error=True)
             raised = ""
+
+
+def _of_bundlers(lines: list[str]) -> Iterator[Finding]:
+    """The first place behind each error; further ones are of whoever asked for it."""
+    error = ""
+    for line in lines:
+        if match := _BUNDLING.match(line):
+            error = match["message"]
+        elif error and (match := _BUNDLED.match(line)):
+            if _NOT_OWN not in f"/{match['file']}":
+                yield Finding(match["file"], int(match["line"]), error, is_error=True)
+            error = ""
 
 
 def _is_table(value: object) -> bool:

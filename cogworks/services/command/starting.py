@@ -26,8 +26,10 @@ _WORDS = re.compile(
 _FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
 """Of cargo, CMake, Maven and Gradle; what follows explains it."""
 _ADVICE = re.compile(r"^As a reminder, you're using offline mode")
-_THROWN = re.compile(r"^\s{0,8}(?:Uncaught )?\w{0,60}(?:Error|Exception)(?: \[\w{1,60}\])?: \S")
-"""What an exception says that nobody caught; what is printed around it may be long."""
+_THROWN = re.compile(
+    r"^\s{0,8}(?:Uncaught )?\w{0,60}(?:Error|Exception)(?: \[\w{1,60}\])?: \S|^\s{0,8}(?:error during \w{1,20} )?browserType\.launch: \S"
+)
+"""What an exception says that nobody caught, or Playwright of a browser; what is printed around it may be long."""
 _ONLY_THE_END = re.compile(
     r"\bexit(?:ed)?(?: |-)(?:with |code|status)|\bELIFECYCLE\b|\bCommand failed\b|\bnon-zero\b|\bchild process\b",
     re.IGNORECASE,

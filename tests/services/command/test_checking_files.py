@@ -50,10 +50,30 @@ LINT = Commands(lint="cat {files} >&2; exit 1")
             ),
             Finding("/a/b.js", 4, "Error: Cannot find module './none'", is_error=True),
         ),
+        (
+            '\u2718 [ERROR] Could not resolve "./none"\n\n    src/a.ts:1:7:\n      1 | import "./none";\n',
+            Finding("src/a.ts", 1, 'Could not resolve "./none"', is_error=True),
+        ),
     ],
 )
 def test_each_form_of_a_place_is_read(line: str, wanted: Finding) -> None:
     assert findings_in(f"noise\n{line}\nmore noise\n") == (wanted,)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "src/a.ts:1:7:",
+        "    src/a.ts:1:7",
+        (
+            "\u2718 [ERROR] The server is closed [plugin scan]\n\n    node_modules/esbuild/lib/main.js:1217:27:\n      1217 | call(\n"
+            "  The plugin was triggered by this import\n\n    src/a.ts:1:7:\n      1 | import"
+        ),
+    ],
+    ids=["with-a-colon", "without", "of-a-package"],
+)
+def test_a_place_without_a_sentence_is_nothing_that_was_found(lines: str) -> None:
+    assert findings_in(f"noise\n{lines}\nmore noise\n") == ()
 
 
 def test_what_the_configured_linter_prints_becomes_diagnostics_of_the_files_asked_about(

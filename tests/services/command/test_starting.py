@@ -62,3 +62,13 @@ def test_what_was_thrown_is_the_reason_however_much_is_printed_around_it() -> No
     after = "\n".join(["  code: 'ENOENT',", "}", *(f"ERROR: coverage {number} %" for number in range(20))])
 
     assert said_last(1, f"{before}\n{own}\n{after}\n").splitlines()[-1] == own
+
+
+def test_a_browser_that_does_not_start_is_the_reason_whatever_was_thrown_before() -> None:
+    own = "error during close browserType.launch: Executable doesn't exist at /root/.cache/chromium/headless_shell"
+    before = "Error:   Failed to scan for dependencies from entries:\n    at scan (/a/b.js:1:2)"
+    after = (
+        "Looks like Playwright was just installed or updated.\n    at c (/a/d.js:1:2) {\n  name: 'Error',\n}"
+    )
+
+    assert said_last(1, f"{before}\n{own}\n{after}\n").splitlines()[-1] == own
