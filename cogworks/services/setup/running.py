@@ -232,6 +232,9 @@ def _environment(room: _Room, means: Means, own: Own, doors: Sequence[Door]) -> 
         "YARN_CACHE_FOLDER": str(room.temporary / "yarn"),
         "XDG_CACHE_HOME": str(room.temporary / "cache"),
         "BUNDLE_USER_CACHE": str(room.temporary / "bundle"),
+        # Browsers are what tests start, in the folders where these look without a variable.
+        "PLAYWRIGHT_BROWSERS_PATH": str(room.home / ".cache/ms-playwright"),
+        "CYPRESS_CACHE_FOLDER": str(room.home / ".cache/Cypress"),
         # Where the system has its own nothing may be written, whichever user runs this; those are found all the same.
         "GEM_HOME": str(room.home / GEMS),
         **dict.fromkeys(names, proxy),

@@ -82,6 +82,18 @@ def test_native_modules_are_compiled_for_the_node_that_an_earlier_command_instal
     assert headers == wanted
 
 
+@pytest.mark.parametrize(
+    ("variable", "name"), [("PLAYWRIGHT_BROWSERS_PATH", "ms-playwright"), ("CYPRESS_CACHE_FOLDER", "Cypress")]
+)
+def test_a_browser_that_a_setup_fetches_is_kept_where_runs_look_for_it(
+    variable: str, name: str, tmp_path: Path
+) -> None:
+    place = f'"${{{variable}:-${{XDG_CACHE_HOME:-$HOME/.cache}}/{name}}}"'
+    made = done(tmp_path, f"mkdir -p {place} && echo browser > {place}/chrome")
+
+    assert made.text(f"home/.cache/{name}/chrome") == "browser\n"
+
+
 def test_no_secret_of_the_machine_reaches_a_setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GH_TOKEN", "gh-secret")
     settings = {"PIP_INDEX_URL": "https://me:pip-secret@pip.example.com/simple/", "GOPROXY": "https://me:go-secret@go.example.com", "HTTPS_PROXY": "http://me:proxy-secret@127.0.0.1:9"}  # fmt: skip
