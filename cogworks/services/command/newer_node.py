@@ -15,6 +15,8 @@ from cogworks.services.setup.layers import OWN_PREFIX
 
 _COMPARED = re.compile(r"(>=|>|\^|~|=)?\s{0,9}v?(\d{1,4}(?:\.\d{1,4}){0,2})(?:\.[xX*]){0,2}(?=\s|$)")
 _MOST_ALTERNATIVES = 20
+_WHOLE = 3
+"""The numbers of a version."""
 _PNPM_NEEDS = ((8, "16.14"), (10, "18.12"))
 """The highest pnpm -> the least Node.js it starts under: https://pnpm.io/installation#compatibility."""
 _NEWEST_PNPM_NEEDS = "22.13"
@@ -43,23 +45,34 @@ def newer_node(engines: str, manager: Manager, here: str, *, test: str = "") -> 
     own = _numbers(here)
     if not own:
         return "", ""
-    wanted, by = _of_engines(engines, own), "package.json"
+    (sign, wanted), by = _of_engines(engines, own), "package.json"
     needs = _of_pnpm(manager)
     if needs and _numbers(needs) > max(own, _numbers(wanted)):
-        wanted, by = needs, f"pnpm {manager.version}"
+        sign, wanted, by = "^", needs, f"pnpm {manager.version}"
     if _PATTERN.search(test) and max(own, _numbers(wanted)) < _READS_PATTERNS:
-        wanted, by = _WITH_PATTERNS, "a pattern behind `--test`"
-    return (f"^{wanted}", f"{by} asks for Node.js {wanted} or newer") if wanted else ("", "")
+        sign, wanted, by = "^", _WITH_PATTERNS, "a pattern behind `--test`"
+    words = f"{wanted} or newer" if sign == "^" else f"{sign}{wanted}"
+    return (f"{sign}{wanted}", f"{by} asks for Node.js {words}") if wanted else ("", "")
 
 
-def _of_engines(engines: str, own: tuple[int, ...]) -> str:
-    """The least of the newer versions in a range; empty where there is none, or it takes our own."""
+def _of_engines(engines: str, own: tuple[int, ...]) -> tuple[str, str]:
+    """The sign and the number of the least of the newer versions in a range; empty where there is none, or it takes our own."""
     alternatives = engines.split("||") if engines else []
     compared = [_COMPARED.match(each.strip()) for each in alternatives[:_MOST_ALTERNATIVES]]
     ranges = [(match[1] or "=", match[2]) for match in compared if match]
     if len(ranges) < len(alternatives) or any(_takes(sign, version, own) for sign, version in ranges):
+        return "", ""
+    newer = [(sign, version) for sign, version in ranges if _numbers(version) > own]
+    sign, version = min(newer, key=lambda each: _numbers(each[1]), default=("", ""))
+    return _sign_of_npm(sign, version), version
+
+
+def _sign_of_npm(sign: str, version: str) -> str:
+    """What keeps the newest version that fits in the range; empty: that version alone."""
+    numbers = len(_numbers(version))
+    if sign == "=" and numbers == _WHOLE:
         return ""
-    return min((version for _, version in ranges if _numbers(version) > own), key=_numbers, default="")
+    return "~" if sign in ("~", "=") and numbers > 1 else "^"
 
 
 def _takes(sign: str, version: str, own: tuple[int, ...]) -> bool:
@@ -81,12 +94,15 @@ def _of_pnpm(manager: Manager) -> str:
 def installing_node(wanted: str) -> str:
     """The line of a setup by which it and all runs find a Node.js; empty where there is none for this platform.
 
-    Where the registry has none the setup goes on with that of this machine: most projects run with an older one as well.
+    Where the registry has none, or one that does not run here, the setup goes on with that of this machine: most projects run
+    with an older one as well.
     """
     package = _PACKAGES.get((sys.platform, platform.machine()), "")
     if not package:
         return ""
-    return f'npm install --global --prefix "$HOME/{OWN_PREFIX}" "{package}@{wanted}" || echo "no Node.js {wanted} to be had"'
+    program = f'"$HOME/{OWN_PREFIX}/bin/node"'
+    installing = f'npm install --global --prefix "$HOME/{OWN_PREFIX}" "{package}@{wanted}"'
+    return f"{installing} && {program} --version || rm -f {program}"
 
 
 def node_here(search_path: str) -> str:

@@ -38,6 +38,13 @@ from tests.services.command.test_own_setup import prepared
         ("lts/*", "4.1.0", ""),
         (">=22 || lts/*", "4.1.0", ""),
         ("18 - 20", "16.1.0", "^18"),
+        ("22.4.0", "22.3.0", "22.4.0"),
+        ("v22.4.0 || 24.1.0", "20.1.0", "22.4.0"),
+        ("~22.3", "20.1.0", "~22.3"),
+        ("~22.3.1", "20.1.0", "~22.3.1"),
+        ("~22", "20.1.0", "^22"),
+        ("22.3.x", "20.1.0", "~22.3"),
+        (">=22.4.0", "22.3.0", "^22.4.0"),
         (">=22; rm -rf /", "20.1.0", ""),
         (">=22", "", ""),
     ],
@@ -48,7 +55,8 @@ def test_the_least_of_the_newer_versions_that_a_project_takes_is_wanted(
     found, who = newer_node(engines, Manager(), here)
 
     assert found == wanted
-    assert who == (f"package.json asks for Node.js {wanted[1:]} or newer" if wanted else "")
+    words = f"{wanted[1:]} or newer" if wanted.startswith("^") else wanted
+    assert who == (f"package.json asks for Node.js {words}" if wanted else "")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +99,7 @@ def test_patterns_behind_the_option_for_tests_want_a_node_that_reads_them(
 def test_nothing_but_a_version_gets_into_the_line_of_a_shell(engines: str, here: str) -> None:
     wanted, _ = newer_node(engines, Manager(), here)
 
-    assert set(wanted) <= set("^.0123456789")
+    assert set(wanted) <= set("^~.0123456789")
 
 
 def test_the_version_here_is_what_the_program_says(tmp_path: Path) -> None:
@@ -138,10 +146,15 @@ exec OWN "$@"
 @pytest.mark.slow
 @isolated
 @needs("node", "npm")
-@pytest.mark.parametrize("is_there", [True, False], ids=["had", "not had"])
-def test_the_setup_and_all_runs_find_the_newer_node(is_there: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("is_there", "runs"),
+    [(True, True), (False, False), (True, False)],
+    ids=["had", "not had", "does not run"],
+)
+def test_the_setup_and_all_runs_find_the_newer_node(is_there: bool, runs: bool, tmp_path: Path) -> None:
     package = installing_node("^97.1").partition('" "')[2].partition("@")[0]
-    program = TEST.replace("OWN", os.path.realpath(str(shutil.which("node"))))
+    own = os.path.realpath(str(shutil.which("node")))
+    program = TEST.replace("OWN", own) if runs else "#!/bin/sh\nexit 1\n"
     served = npm_package(package, "97.1.5", {"bin/node": program}, bin={"node": "bin/node"})
     manifest = {"name": "shop", "engines": {"node": ">=97.1"}, "scripts": {"test": "node --test"}}
     files = {
@@ -157,7 +170,7 @@ def test_the_setup_and_all_runs_find_the_newer_node(is_there: bool, tmp_path: Pa
     report = report_of(tmp_path / "repository", **asked, environment_of_service=settings)
 
     assert made.choices[0].why.startswith("package.json asks for Node.js 97.1 or newer")
-    assert [("v97.1.5" in test) for test in outcomes(report)] == [is_there]
+    assert [("v97.1.5" in test) for test in outcomes(report)] == [runs]
     assert set(outcomes(report).values()) == {"passed"}
 
 
