@@ -31,8 +31,8 @@ from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest
 from cogworks.sight.index import Index
-from cogworks.sight.looks.schema import Look
 from cogworks.sight.looks.room import Room
+from cogworks.sight.looks.schema import Look
 from cogworks.sight.looks.showing import shown
 from cogworks.sight.question import About
 from cogworks.sight.store import Store
