@@ -10,12 +10,12 @@ from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 NODE_TEST = "node:test"
 """Node's own runner of tests, and the name by which tests import it."""
 _LOOKS = re.compile(
-    r"^(?:(?:npx|yarn|pnpm)(?: (?:run|exec))? )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|check-dts|dtslint|publint|"
+    r"^(?:(?:npx|yarn|pnpm)(?: (?:run|exec))? |node \S{1,200}\.[cm]?js )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|check-dts|dtslint|publint|"
     r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip|eclint|evalmd|es-check|@pkgjs/support|"
     r"bundlesize|bundlewatch|stylelint|secretlint|lockfile-lint|depcheck|madge|dpdm|type-coverage|svelte-check|actions-up|oxfmt|"
     r"(?:vue-)?tsc(?: \S+){0,10}? --noEmit|(?:nyc|c8) (?:report|check-coverage)|codecov|coveralls)(?:\s|$)"
 )
-"""What looks at sources and leaves nothing that a test could need."""
+"""What looks at sources and leaves nothing that a test could need, by itself or where a program of the project starts it."""
 _NAMED = re.compile(
     r"(?:tests?[:_-])?(?:units?|specs?|mocha|jest|vitest|ava|tape|tap|uvu|jasmine|node)(?:[:_-](?:tests?|run|ci|once|only))?"
 )

@@ -232,6 +232,21 @@ def test_scripts_that_are_called_silently_and_what_looks_at_documents_are_read_a
     assert recipe_of({"package.json": json.dumps({"scripts": scripts})}).test == "tape test/*.js"
 
 
+def test_what_looks_at_sources_is_left_out_where_a_program_of_the_project_starts_it() -> None:
+    wrapper = "node bin/env.mjs"
+    scripts = {"test": f"{wrapper} eslint lib/**/*.js && {wrapper} make-data && {wrapper} mocha test/*.js"}
+
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert (
+        recipe.test
+        == f"{wrapper} make-data && {wrapper} mocha test/*.js --reporter $COGWORKS_INSIDE/mocha.cjs"
+    )
+    assert recipe.notes == (
+        f"of the script `test` these do not run with the tests: `{wrapper} eslint lib/**/*.js`",
+    )
+
+
 @pytest.mark.parametrize(
     ("caller", "runs", "left_out"),
     [
