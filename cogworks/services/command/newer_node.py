@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -103,6 +103,15 @@ def installing_node(wanted: str) -> str:
     program = f'"$HOME/{OWN_PREFIX}/bin/node"'
     installing = f'npm install --global --prefix "$HOME/{OWN_PREFIX}" "{package}@{wanted}"'
     return f"{installing} && {program} --version || rm -f {program}"
+
+
+def with_node(lines: Sequence[str], wanted: str) -> tuple[str, ...]:
+    """A setup that begins with such a Node.js, in the place of one it installed before; as it was where there is none to install."""
+    line = installing_node(wanted)
+    if not line:
+        return tuple(lines)
+    installing = line.partition("@")[0]
+    return (line, *(each for each in lines if not each.startswith(installing)))
 
 
 def node_here(search_path: str) -> str:

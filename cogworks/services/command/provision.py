@@ -23,7 +23,7 @@ from cogworks.services.command.fetching import (
 )
 from cogworks.services.command.ground import CONFIGURED, Ground, Machine, NotReady
 from cogworks.services.command.managers import Manager
-from cogworks.services.command.newer_node import installing_node, newer_node, node_here
+from cogworks.services.command.newer_node import newer_node, node_here, with_node
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.refused_node import node_instead
@@ -167,8 +167,8 @@ def _maker(
 def _with_node_asked_for(setup: Setup, printed: Sequence[str]) -> Setup | None:
     """A default setup that begins with the Node.js that something asked for while it ran; None: nothing did."""
     wanted, why = node_instead(printed[-1]) if printed and not _is_configured(setup) else ("", "")
-    line = installing_node(wanted) if wanted else ""
-    return setup._replace(lines=(line, *setup.lines), why=why) if line else None
+    lines = with_node(setup.lines, wanted) if wanted else setup.lines
+    return setup._replace(lines=lines, why=why) if lines != setup.lines else None
 
 
 def _is_configured(setup: Setup) -> bool:
@@ -231,11 +231,11 @@ def _with_node(setup: Setup, recipe: Recipe, ground: Ground, machine: Machine) -
         return setup
     here = node_here(os.pathsep.join([*ground.toolchain.folders, machine.search_path]))
     wanted, who = newer_node(recipe.node, recipe.manager, here, test=recipe.test)
-    line = installing_node(wanted) if wanted else ""
-    if not line:
+    lines = with_node(setup.lines, wanted) if wanted else setup.lines
+    if lines == setup.lines:
         return setup
     why = f"{who}, and this machine has {here}"
-    return setup._replace(lines=(line, *setup.lines), why="; ".join(filter(None, [why, setup.why])))
+    return setup._replace(lines=lines, why="; ".join(filter(None, [why, setup.why])))
 
 
 def _with_manager(setup: Setup, manager: Manager, machine: Machine) -> Setup:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.services.command.managers import Manager
-from cogworks.services.command.newer_node import installing_node, newer_node, node_here
+from cogworks.services.command.newer_node import installing_node, newer_node, node_here, with_node
 from tests.services.command.commanding import ask, needs, outcomes, report_of
 from tests.services.command.npm_packages import npm_package
 from tests.services.command.package_registries import registries_up
@@ -100,6 +100,19 @@ def test_nothing_but_a_version_gets_into_the_line_of_a_shell(engines: str, here:
     wanted, _ = newer_node(engines, Manager(), here)
 
     assert set(wanted) <= set("^~.0123456789")
+
+
+def test_a_node_that_is_asked_for_later_takes_the_place_of_the_one_before() -> None:
+    first = with_node(("npm install --global yarn", "yarn"), "^22")
+
+    assert first == (installing_node("^22"), "npm install --global yarn", "yarn")
+    assert with_node(first, "^24") == (installing_node("^24"), "npm install --global yarn", "yarn")
+
+
+def test_a_machine_that_no_node_is_packaged_for_keeps_its_setup(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "s390x")
+
+    assert with_node(("npm ci",), "^22") == ("npm ci",)
 
 
 def test_the_version_here_is_what_the_program_says(tmp_path: Path) -> None:
