@@ -75,7 +75,7 @@ MASKED = """
 `***` in a result stands for a token that is not shown. Never write it into a file."""
 
 
-_MOST_ALTERNATIVES = 50
+_MOST_ALTERNATIVES, _MOST_CHARS = 50, 1_000
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -88,6 +88,8 @@ def fitting(paths: Iterable[str], glob: str) -> frozenset[str]:
     every = frozenset(paths)
     if not glob:
         return every
+    if len(glob) > _MOST_CHARS:
+        return frozenset()
     patterns = [each.removeprefix("./") for each in _alternatives(glob)]
     folders = tuple(f"{pattern.rstrip('/*')}/" for pattern in patterns if pattern.rstrip("/*"))
     strictly = frozenset(
@@ -110,9 +112,11 @@ def _stays(path: str, pattern: str) -> bool:
     ends = {0}
     for piece in pattern.split("/") if "/" in pattern else ("**", pattern):
         if piece == "**":
-            ends = {*range(min(ends), len(parts) + 1)} if ends else ends
+            ends = {*range(min(ends), len(parts) + 1)}
         else:
             ends = {at + 1 for at in ends if at < len(parts) and fnmatchcase(parts[at], piece)}
+        if not ends:
+            return False
     return len(parts) in ends
 
 

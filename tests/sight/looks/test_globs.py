@@ -52,3 +52,10 @@ def test_many_alternatives_are_not_all_made() -> None:
 )
 def test_a_star_stays_in_its_folder_unless_nothing_is_there(glob: str, found: set[str]) -> None:
     assert fitting(["src/a.py", "src/shop/b.py", "lib/deep/c.py", "a.txt"], glob) == found
+
+
+def test_a_pattern_of_any_length_has_an_answer_soon() -> None:
+    paths = [f"src/a{number}/b.py" for number in range(2_000)]
+
+    assert fitting(paths, "**/" * 20_000 + "b.py") == frozenset()
+    assert len(fitting(paths, "**/" * 300 + "b.py")) == 2_000
