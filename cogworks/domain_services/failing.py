@@ -57,8 +57,12 @@ _MARK = re.compile(r"E(?:\s+|$)")
 _CASE = re.compile(r"(?P<test>[^\[\n]+)\[(?P<values>[^\n]*)\]|(?P<table>[^\n]+::\w+)/(?P<row>[^\n]+)")
 """A case of a test with parameters (`t.py::test_add[1-2]`) or of a table (`add_test.go::TestAdd/small`)."""
 _VALUE = re.compile(r"""'[^'\n]*'|"[^"\n]*"|\b0x[0-9a-fA-F]+|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?""")
-_UNTELLING = re.compile(r"^E {0,12}(?:Use -v to get more diff)?[ ]{0,4}(?:\n|\Z)", re.MULTILINE)
-"""Lines of pytest that say nothing of a failure."""
+_UNTELLING = re.compile(
+    r"^E {1,12}Use -v to get more diff *+(?:\n|\Z)|^(?P<said>E {1,12}(?:assert |\w*(?:Error|Exception)\b)[^\n]*\n)E *+\n",
+    re.MULTILINE,
+)
+"""What pytest prints that says nothing of a failure: a hint, and the line between what was asserted and how it differs. Any other
+empty line may be one of a text that is compared."""
 _ASSERTS = re.compile(r"assert\b|Assertion\w*|AssertionError\b")
 
 
@@ -125,7 +129,9 @@ def excerpt(text: str) -> str:
 
     What differs from run to run, addresses and seconds, is left out.
     """
-    lines, printed = _parted(_UNTELLING.sub("", _MARKERS.sub("", _steady(text))))
+    lines, printed = _parted(
+        _UNTELLING.sub(lambda match: match["said"] or "", _MARKERS.sub("", _steady(text)))
+    )
     parts = [_end("\n".join(_own(lines)), MAX_TEXT_CHARS)]
     if printed:
         parts.append(f"{printed[0]}\n{_end(chr(10).join(printed[1:]), MAX_PRINTED_CHARS)}")

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import ClassVar
 
 from cogworks.errors import UsageError
 from cogworks.llm.provider import Provider
@@ -24,9 +23,6 @@ class Readiness(Value):
 
 class Opening(ABC):
     """What one provider needs of this machine, and how it is opened. It holds nothing of any of them."""
-
-    has_one_limit: ClassVar[bool] = False
-    """Whether its replies come as a whole, so that silence ends none of them."""
 
     @abstractmethod
     def open(

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import AnnouncingProvider, Heard, Waits
 from cogworks.llm.withholding import Withholding
 from cogworks.settings.config import Config, Environment, child_environment
+from cogworks.settings.providers import IN_ONE_PIECE
 from cogworks.settings.sections import Price as ConfiguredPrice
 from cogworks.telling import During
 from cogworks.tools.records import redactor_of
@@ -154,13 +154,8 @@ def prices_of(config: Config) -> PriceList:
 
 
 def silence_of(config: Config, environment: Environment) -> float | None:
-    """After how many seconds without a word of its server a question ends; None: a reply comes as a whole.
-
-    Raises:
-        UsageError: there is no such provider.
-    """
-    opening = opening_of(asked(config, environment))
-    return None if opening.has_one_limit else config.llm.stall_timeout_s
+    """After how many seconds without a word of its server a question ends; None: a reply comes as a whole."""
+    return None if asked(config, environment) in IN_ONE_PIECE else config.llm.stall_timeout_s
 
 
 def announced_while_waiting(during: During) -> Callable[..., AbstractContextManager[Provider]]:
@@ -198,9 +193,12 @@ def open_provider(
         UsageError: there is no such provider, or nothing can be recorded.
     """
     name, heard = asked(config, environment), heard or Heard()
-    opening = opening_of(name)
     waits = Waits(heard.pause, random.random, left_s, config.llm.stall_timeout_s, heard)
-    ask = partial(opening.open, config.llm, environment, waits)
+
+    def ask() -> AbstractContextManager[Provider]:
+        # What is recorded needs neither a key nor the library of the provider.
+        return opening_of(name).open(config.llm, environment, waits)
+
     match environment.cassette_mode:
         case "":
             with ask() as provider:

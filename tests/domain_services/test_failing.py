@@ -277,6 +277,12 @@ def test_what_says_nothing_of_a_failure_is_left_out() -> None:
     assert excerpt(text) == "t.py:3: in test_a\n    assert a == b\nE   assert 1 == 2\nE   +  where"
 
 
+def test_an_empty_line_of_a_text_that_is_compared_stays() -> None:
+    text = "t.py:3: in test_a\n    assert a == b\nE   AssertionError: assert 'a' == 'b'\nE     \nE       one\nE     \nE     - b\nE     + a"
+
+    assert excerpt(text).endswith("assert 'a' == 'b'\nE       one\nE     \nE     - b\nE     + a")
+
+
 def test_what_isolation_refused_is_said_where_a_failing_test_met_it() -> None:
     blocked = ("t.py::a: tried to connect to example.org", "t.py::fine: tried to write /etc/x")
 

@@ -14,6 +14,7 @@ import pytest
 from cogworks.engine.ports import SessionOrder
 from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.llm.gateway import ReplyRecord
+from cogworks.llm.opening import Opening
 from cogworks.llm.provider import ModelRequest, Usage
 from cogworks.llm.providers.cassette import Cassette
 from cogworks.llm.providers.command import program_of
@@ -275,6 +276,24 @@ def recorded(folder: Path, mode: str, url: str, *texts: str, key: str = "k") -> 
     )
     with open_provider(parse_config('[llm]\nmodel = "m"\n'), environment) as provider:
         return [provider.complete(question(text, purpose=text.split()[0])).text for text in texts]
+
+
+def test_what_is_recorded_is_replayed_without_what_its_provider_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cassettes"
+    with ModelServer() as server:
+        server.answers(replied('{"n":1}'))
+        recorded(folder, "record", server.url, "first")
+
+    def missing(_: str) -> Opening:
+        raise UsageError("its library is not installed")
+
+    monkeypatch.setattr("cogworks.wiring.model.opening_of", missing)
+
+    assert recorded(folder, "replay-or-record", "https://nowhere.invalid", "first") == ['{"n":1}']
+    with pytest.raises(UsageError, match="its library is not installed"):
+        recorded(folder, "replay-or-record", "https://nowhere.invalid", "second")
 
 
 def test_replies_are_recorded_replayed_or_both(tmp_path: Path) -> None:

@@ -198,8 +198,6 @@ def _tail(file: BinaryIO) -> str:
 
 
 class _Opening(Opening):
-    has_one_limit = True
-
     @contextmanager
     def open(self, llm: LlmConfig, environment: Environment, waits: Waits) -> Iterator[CommandProvider]:
         del llm

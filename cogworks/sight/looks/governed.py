@@ -42,7 +42,7 @@ _DESCRIPTIONS: Mapping[str, str] = {
     "run": "Runs tests in isolation.",
     "try": "Runs tests in isolation with edits that nobody keeps.",
 }
-_NUMBERED = ("read", "definition")
+_NUMBERED = ("read", "definition", "tests_of")
 """Looks whose results are lines of files with their numbers."""
 _OUTPUT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 POLICY = Policy(

@@ -41,7 +41,7 @@ def numbered(path: str, lines: Sequence[str], first: int, last: int, *, is_part:
 
 
 def lines_in(result: str) -> tuple[tuple[str, int], ...]:
-    """The lines of files that a result of `read` or `definition` shows: path and number of each.
+    """The lines of files that a result of `read`, `definition` or `tests_of` shows: path and number of each.
 
     No file can pretend to more: each of its lines has a number of its own before it.
     """

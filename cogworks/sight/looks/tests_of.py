@@ -20,6 +20,7 @@ _MAX_CODE_LINES = 80
 
 
 def tests_of(look: Look, room: Room) -> str:
+    """The files of tests that have the name of a path, or name it, with their tests, and the code of the first of these."""
     target = plain(look.target)
     if not target:
         return "`tests_of` needs a path or a name as `target`."

@@ -260,6 +260,11 @@ def test_lines_that_a_result_shows_count_as_seen_and_no_others() -> None:
     looks(texts, seen=seen).carry_out(asked[3:])
 
     assert "src/shop/mail.py" in seen.paths
+    assert "tests/test_pricing.py" not in seen.paths
+
+    looks(texts, seen=seen).carry_out([{"look": "tests_of", "target": "rounded"}])
+
+    assert "tests/test_pricing.py" in seen.paths
 
 
 def test_a_short_result_behind_long_ones_stays_whole() -> None:
